@@ -122,6 +122,7 @@ export function alertFactsOptions(
     now,
     isNowChosen: effects.isChosen,
     freshnessHours: config.freshnessHours,
+    invoiceDays: config.invoiceDays,
     severities: config.alerts.severity,
     configured: config.accounts.flatMap(({ id }) => id ?? []),
     holidays,

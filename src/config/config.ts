@@ -63,6 +63,8 @@ export interface LocalConfig {
     /** Where copies of the answers go, before old ones are removed here. */
     readonly archive: Destination | undefined;
   };
+  /** Days after the end of a closed month in which its invoice comes; undefined: as earlier months had one. */
+  readonly invoiceDays: number | undefined;
   /** Where copies of all exports go; undefined if they only stay here. */
   readonly exportsTo: Destination | undefined;
   /** How object stores are reached. */
@@ -210,6 +212,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: 
       keepDays: setting('landing.keepDays', integerParser(1, maxDays)),
       archive: setting('landing.archive', parseDestination),
     },
+    invoiceDays: setting('closing.invoiceDays', integerParser(0, 366)),
     exportsTo: setting('exports.to', parseDestination),
     storage: readStorage(setting),
     focus: {

@@ -32,6 +32,7 @@ export const groups = [
     keys: ['keep', 'keepDays', 'archive'],
     expected: 'a key such as keep: all; write one or remove it',
   },
+  { name: 'closing', keys: ['invoiceDays'], expected: 'a key such as invoiceDays: 10; write one or remove it' },
   { name: 'focus', keys: ['provider', 'accountName'], expected: 'a key such as provider: …; write one or remove it' },
   {
     name: 'alerts',
@@ -66,6 +67,7 @@ const groupedSettings = [
   'landing.keep',
   'landing.keepDays',
   'landing.archive',
+  'closing.invoiceDays',
   'focus.provider',
   'focus.accountName',
   'alerts.notify',
@@ -100,13 +102,14 @@ export const configKeys = {
   workspaceToken: tokenKeys,
   proof: groups[0].keys,
   landing: groups[1].keys,
-  focus: groups[2].keys,
-  alerts: groups[3].keys,
-  serve: groups[4].keys,
-  engine: groups[5].keys,
-  currency: groups[6].keys,
-  exports: groups[7].keys,
-  storage: groups[8].keys,
+  closing: groups[2].keys,
+  focus: groups[3].keys,
+  alerts: groups[4].keys,
+  serve: groups[5].keys,
+  engine: groups[6].keys,
+  currency: groups[7].keys,
+  exports: groups[8].keys,
+  storage: groups[9].keys,
 } as const;
 
 export const topPlace = { keys: topKeys, place: 'the top level' };

@@ -383,6 +383,7 @@ export const severityKinds = [
   'books',
   'listings',
   'closed_month',
+  'invoice',
   'dimension',
   'interface',
 ] as const;

@@ -57,6 +57,8 @@ import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-
 export interface AlertFactsOptions {
   readonly now: Instant;
   readonly freshnessHours: number;
+  /** Days after the end of a closed month in which its invoice comes; undefined: as earlier months had one. */
+  readonly invoiceDays?: number | undefined;
   /** Whether `now` was chosen, maybe in the past on purpose. */
   readonly isNowChosen?: boolean | undefined;
   /** Severities of alerts about the data that differ from the defaults, by kind. */
@@ -359,7 +361,8 @@ export async function currentCauses(
     ? await readAccounts(connection, { now, freshnessHours, configured: [] })
     : [];
   const checks = project === undefined ? [] : await checkAgain(facts, project);
-  const world = { now, accounts, freshnessHours, completeThrough: null, checks };
+  const invoiceDays = facts.flatMap((fact) => (fact.kind === 'invoice' ? (fact.days ?? []) : []))[0];
+  const world = { now, accounts, freshnessHours, invoiceDays, completeThrough: null, checks };
   const rows = await readRows(connection, world, ({ name }) => facts.some(({ kind }) => kind === name));
   const held = heldFacts(rows, world);
   const heldKeys = new Set(held.map(({ key }) => key));
@@ -401,6 +404,7 @@ async function readWorld(
   {
     now,
     freshnessHours,
+    invoiceDays,
     configured,
     overlay,
     signal,
@@ -417,7 +421,8 @@ async function readWorld(
   const runThem = run ?? ((checks: readonly Check[]) => runAll(connection, checks, signal));
   const results = await withKnownChecks(ours, hours, areChecksRun ? undefined : cache, runThem);
   const { completeThrough } = await completenessOf(connection);
-  return { now, accounts, freshnessHours, completeThrough, checks: results.map(checkState), hours, known };
+  const checked = results.map(checkState);
+  return { now, accounts, freshnessHours, invoiceDays, completeThrough, checks: checked, hours, known };
 }
 
 function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): CheckState {

@@ -51,6 +51,8 @@ export interface World {
   readonly completeThrough: string | null;
   /** What the checks that were run found. */
   readonly checks: readonly CheckState[];
+  /** Days after the end of a closed month in which its invoice comes; undefined: as earlier months had one. */
+  readonly invoiceDays?: number | undefined;
   /** The hours that changed since the last evaluation; undefined means all. */
   readonly hours?: HoursToCheck | undefined;
   /** The alerts before this evaluation. */

@@ -397,6 +397,45 @@ describe('facts about the data', () => {
     ]);
   });
 
+  describe('the newest closed month without an invoice', () => {
+    const closed = (month: string, invoiced: string | null) => ({
+      ...{ billing_month: `${month}-01`, closed_at: `${month}-28 02:00:00`, row_count: 0, cost: '12.5', invoiced },
+    });
+    const factsAt = async (day: string, invoiceDays: number | undefined, ...closes: NonNullable<Given['closes']>) => {
+      const books = await givenBooks({ ...fresh, closes });
+      const options = { ...asked, ...noChecks, now: Date.parse(`${day}T02:00:00Z`), invoiceDays, isNowChosen: true };
+      const { facts } = await readAlertFacts(books.connection, [], options);
+      books.close();
+      return facts.filter(({ kind }) => kind === 'invoice');
+    };
+
+    test('is a fact ten days after its end if an earlier month was closed with one', async () => {
+      const months = [closed('2026-06', '12.50'), closed('2026-07', null), closed('2026-08', null)] as const;
+      expect(await factsAt('2026-08-10', undefined, ...months.slice(0, 2))).toEqual([]);
+      const [fact, ...others] = await factsAt('2026-09-11', undefined, ...months);
+      expect(others).toEqual([]);
+      expect(fact).toMatchObject({
+        ...{ key: 'invoice/acc_one', severity: 'info', month: '2026-08', billed: '12.500000000000' },
+        revision: '2026-08',
+      });
+      expect(nextWords(stepOf(fact as DataFact))).toContain(
+        'run "costbook reopen 2026-08 --reason …", then "costbook close 2026-08"',
+      );
+      // The month before is reported while the newest is not due.
+      expect(await factsAt('2026-09-10', undefined, ...months)).toMatchObject([{ month: '2026-07' }]);
+    });
+
+    test('is none without an earlier invoice, unless the configuration says when invoices come', async () => {
+      expect(await factsAt('2026-10-20', undefined, closed('2026-08', null))).toEqual([]);
+      expect(await factsAt('2026-09-06', 5, closed('2026-08', null))).toMatchObject([{ month: '2026-08' }]);
+      expect(await factsAt('2026-09-05', 5, closed('2026-08', null))).toEqual([]);
+    });
+
+    test('is none before a month that has its invoice', async () => {
+      expect(await factsAt('2026-10-20', 5, closed('2026-07', null), closed('2026-08', '12.5'))).toEqual([]);
+    });
+  });
+
   test('a closed month that changed is a fact with the amount and the largest changes', async () => {
     const hour = { bucket_start: '2026-08-03 05:00:00' };
     const given: Given = {

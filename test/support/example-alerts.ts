@@ -143,6 +143,18 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     drivers: [driver('sandbox', 'box', null, '12.400000000000')],
     revision: '2026-10 12.400000000000',
   },
+  invoice: {
+    ...head,
+    key: 'invoice/acc_main',
+    kind: 'invoice',
+    severity: 'info',
+    month: '2026-09',
+    billed: '5796.940000000000',
+    reopen: ['2026-09'],
+    close: [{ month: '2026-09', invoices: [] }],
+    days: 10,
+    revision: '2026-09',
+  },
   dimension: {
     ...head,
     key: 'dimension/acc_main/gpu_seconds',

@@ -571,6 +571,9 @@ function configSchema(): Schema {
           keepDays: count('days after which stored responses are deleted; never by default', 1, 36_500),
           archive: storePlace('where copies of stored responses go: s3://bucket/prefix'),
         }),
+        closing: mapping(configKeys.closing, {
+          invoiceDays: count('days after the end of a closed month in which its invoice comes', 0, 366),
+        }),
         exports: mapping(configKeys.exports, {
           to: storePlace('where copies of all exports go: s3://bucket/prefix'),
         }),

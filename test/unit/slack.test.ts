@@ -102,6 +102,7 @@ test('every kind of alert has an example', () => {
     'books',
     'listings',
     'closed_month',
+    'invoice',
     'dimension',
     'interface',
     'anomaly',

@@ -75,6 +75,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         ...{ endpoint: 'https://s3.example.com', region: 'eu-central-1', pathStyle: true, timeout: '30s' },
         ...{ serverSideEncryption: 'aws:kms', kmsKeyId: 'alias/costs' },
       },
+      closing: { invoiceDays: 10 },
       focus: { provider: 'Platform', accountName: 'Main' },
       serve: {
         ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User' },
@@ -93,6 +94,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             books: 'critical',
             listings: 'warning',
             closed_month: 'warning',
+            invoice: 'info',
             dimension: 'info',
             interface: 'info',
           },

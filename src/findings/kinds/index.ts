@@ -10,6 +10,7 @@ import { check } from './check.ts';
 import { clock } from './clock.ts';
 import { closedMonth } from './closed-month.ts';
 import { dimension } from './dimension.ts';
+import { invoice } from './invoice.ts';
 import { listings } from './listings.ts';
 import { platformInterface } from './platform-lists.ts';
 import { run } from './run.ts';
@@ -17,7 +18,19 @@ import { stale } from './stale.ts';
 import { unproven } from './unproven.ts';
 
 /** Every kind of finding about the data, in the order in which they are looked for. A new kind is one file and a word here. */
-const kinds = [stale, clock, unproven, check, run, books, listings, closedMonth, dimension, platformInterface] as const;
+const kinds = [
+  stale,
+  clock,
+  unproven,
+  check,
+  run,
+  books,
+  listings,
+  closedMonth,
+  invoice,
+  dimension,
+  platformInterface,
+] as const;
 
 /** A finding about the data. */
 export type DataFact = ReturnType<(typeof kinds)[number]['findings']>[number];
