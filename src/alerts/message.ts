@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Picture } from '../charts/index.ts';
 import {
   type AlertEntry,
+  bar,
   type Card,
   cardOf,
   dashboardLink,
   type SinkAnswer,
-  type SpentShare,
   type Transitions,
   throughWords,
   wordsOfKind,
@@ -110,14 +110,14 @@ export function answerLines({ sink, text }: SinkAnswer): readonly string[] {
 }
 
 /**
- * The messages of an evaluation: one for each sink, most urgent alerts first; for each of `agents` one per alert. The id
- * is a hash of sink and content, so the same evaluation always makes the same message. Pure.
+ * The messages of an evaluation: one for each sink, most urgent alerts first; for each of `agents` one per alert, and
+ * for each of `incidents` all alerts, since an end that is left out would leave an incident open. The id is a hash of sink and content, so the same evaluation always makes the same message. Pure.
  */
 export function messagesOf(
   entries: Transitions['entries'],
   state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough' | 'origin'>,
   picturesFor: (sink: string) => readonly MessagePicture[] = () => [],
-  agents: readonly string[] = [],
+  { agents = [], incidents = [] }: { readonly agents?: readonly string[]; readonly incidents?: readonly string[] } = {},
 ): NewMessage[] {
   const sinks = [...new Set(entries.flatMap((entry) => entry.sinks))].sort();
   return sinks.flatMap((sink) => {
@@ -128,10 +128,13 @@ export function messagesOf(
         .slice(0, maxAlertsOfAgent)
         .map((entry) => newMessage(sink, { kind: 'alerts', ...state, entries: [entry], summary: null }, undefined));
     }
-    const anomalies = new Set(ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown));
+    const isWhole = incidents.includes(sink);
+    const anomalies = new Set(
+      isWhole ? [] : ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown),
+    );
     const others = ordered.filter((entry) => !anomalies.has(entry));
-    const shown = others.slice(0, entriesShown);
-    const left = [...anomalies, ...others.slice(entriesShown)];
+    const shown = isWhole ? others : others.slice(0, entriesShown);
+    const left = [...anomalies, ...others.slice(shown.length)];
     const own = picturesFor(sink).filter(({ key }) => shown.some((entry) => entry.key === key));
     const message: Message = {
       kind: 'alerts',
@@ -218,14 +221,6 @@ function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
     ...(resolved === 0 ? [] : [`and ${resolved} more that ${resolved === 1 ? 'has' : 'have'} ended`]),
   ];
   return `${parts.join(', ')}; "costbook report anomalies" lists them`;
-}
-
-const barLength = 20;
-
-/** `████████████████░░░░ 82.4 % spent`; it is full only from 100 % on. */
-export function bar({ percent, word }: SpentShare): string {
-  const filled = Math.max(0, Math.min(barLength, Math.floor((percent / 100) * barLength)));
-  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${percent.toFixed(1)} %${word === '' ? '' : ` ${word}`}`;
 }
 
 /** The subject of a message, in one line. */

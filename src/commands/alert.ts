@@ -99,8 +99,11 @@ export const alertCommand: Command = {
             forecasts,
             log: context.effects.log,
           });
-          const agents = agentsOf(config);
-          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin }, pictures, agents);
+          const [agents, incidents] = [agentsOf(config), incidentSinksOf(config)];
+          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin }, pictures, {
+            agents,
+            incidents,
+          });
           tellOfAgents(transitions.entries, agents, context);
           // Stored before alerts about them, so that no message names a forecast that is not stored.
           await warehouse.recordForecasts({
@@ -151,6 +154,11 @@ export const alertCommand: Command = {
 /** The sinks that get a message for each alert. */
 function agentsOf({ sinks }: LocalConfig): readonly string[] {
   return sinks.flatMap(({ name, type }) => (type === 'agent' ? [name] : []));
+}
+
+/** The sinks that open an incident for each alert. */
+function incidentSinksOf({ sinks }: LocalConfig): readonly string[] {
+  return sinks.flatMap(({ name, type }) => (type === 'pagerduty' ? [name] : []));
 }
 
 /** Warns if an agent does not get all alerts of an evaluation. */
@@ -321,7 +329,10 @@ async function readOnly(context: CommandContext) {
     const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
     const state = await completenessOf(books.connection);
     const head = { ...state, at: formatSecond(asked.now), origin: originOf(config, context) };
-    const messages = messagesOf(entries, head, undefined, agentsOf(config));
+    const messages = messagesOf(entries, head, undefined, {
+      agents: agentsOf(config),
+      incidents: incidentSinksOf(config),
+    });
     if (read.bug !== undefined) throw read.bug;
     const [fault] = await faultsOfFiles(context.dir, books, context.signal);
     return { messages, problem: problem ?? read.problem, fault };

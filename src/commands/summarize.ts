@@ -15,7 +15,7 @@ import {
   summaryWindows,
 } from '../alerts/index.ts';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
-import { alertSinksOf, answersToOf, type LocalConfig, loadConfig } from '../config/index.ts';
+import { answersToOf, type LocalConfig, loadConfig, summarySinksOf } from '../config/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond } from '../time/time.ts';
 import { answerCache, type Connection, expectBooks, openBooks } from '../warehouse/index.ts';
@@ -43,7 +43,7 @@ export const summarizeCommand: Command = {
     options.choice('period', periods);
     // A step that only names a sink does not need the variables with the sink's secrets.
     const { sinks } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
-    options.choices('sink', alertSinksOf(sinks));
+    options.choices('sink', summarySinksOf(sinks));
     options.check();
   },
   async run(input, context) {
@@ -52,9 +52,10 @@ export const summarizeCommand: Command = {
     const waitMs = options.duration('wait') ?? 0;
     const isDry = options.flag('dryRun');
     const config = loadAlertingConfig(context);
-    const names = alertSinksOf(config.sinks);
-    const sinks = options.choices('sink', names) ?? config.alerts.notify;
-    if (!isDry && sinks.length === 0) options.problem('costbook.yaml has no sinks: add one, or use --dry-run');
+    const names = summarySinksOf(config.sinks);
+    const sinks = options.choices('sink', names) ?? config.alerts.notify.filter((sink) => names.includes(sink));
+    if (!isDry && sinks.length === 0)
+      options.problem('costbook.yaml has no sinks for a summary: add one, or use --dry-run');
     options.check();
     const { problem, ...before } = alertFactsOptions({ config }, context);
     if (problem !== undefined) throw problem;

@@ -130,7 +130,9 @@ export interface GivenSink {
 
 /** Reports what a sink that calls the platform names and the configuration does not have. */
 export function reportActing(sinks: readonly GivenSink[], known: PlatformKnown, problems: Problems): void {
-  const readers = sinks.filter(({ type }) => type !== undefined && !(type in actingSinkTypes)).map(({ name }) => name);
+  const readers = sinks
+    .filter(({ type }) => type !== undefined && type !== 'pagerduty' && !(type in actingSinkTypes))
+    .map(({ name }) => name);
   for (const { type, entry, keys } of sinks) {
     if (type === undefined || !(type in actingSinkTypes)) continue;
     if (type !== 'job' && !known.hasInferenceUrl) {
@@ -145,7 +147,7 @@ export function reportActing(sinks: readonly GivenSink[], known: PlatformKnown, 
       if (name === undefined || readers.includes(name)) continue;
       const expected =
         readers.length === 0
-          ? 'there is none: add one of type slack, webhook, email or log'
+          ? 'there is none: add one of type slack, teams, webhook, email or log'
           : `expected ${oneOf(readers)}`;
       problems.report(item, `found ${quoted(name)}, which is not a sink that people read; ${expected}`);
     }

@@ -21,6 +21,7 @@ export {
   alertSinksOf,
   type EmailSettings,
   isStandardSecret,
+  type PagerDutySettings,
   parseTargetUrl,
   type Sink,
   type SinkSettings,
@@ -28,6 +29,8 @@ export {
   type SlackSettings,
   secretsOf,
   signatureKey,
+  summarySinksOf,
+  type TeamsSettings,
   urlSecrets,
   type WebhookSettings,
 } from './sink-settings.ts';

@@ -24,7 +24,14 @@ import {
 } from './yaml.ts';
 
 /** The settings of a sink in costbook.yaml. */
-export type SinkSettings = SlackSettings | WebhookSettings | EmailSettings | LogSettings | ActingSettings;
+export type SinkSettings =
+  | SlackSettings
+  | WebhookSettings
+  | TeamsSettings
+  | PagerDutySettings
+  | EmailSettings
+  | LogSettings
+  | ActingSettings;
 
 interface Target {
   /** Whether the address may be in a private network or on this machine, also without TLS. */
@@ -58,6 +65,22 @@ export interface WebhookSettings extends Target {
   readonly secret: string;
 }
 
+/** Posts to a Workflows webhook of Microsoft Teams. */
+export interface TeamsSettings extends Target {
+  readonly type: 'teams';
+  /** The address of the workflow, which is a secret. */
+  readonly url: string;
+}
+
+/** Sends events to PagerDuty: an incident for each alert. */
+export interface PagerDutySettings extends Target {
+  readonly type: 'pagerduty';
+  /** The integration key of a service: 32 characters, a secret. */
+  readonly routingKey: string;
+  /** Where events are accepted; the European service region has another address. */
+  readonly apiUrl: string;
+}
+
 export interface EmailSettings extends Target {
   readonly type: 'email';
   readonly host: string;
@@ -87,9 +110,16 @@ export function alertSinksOf(sinks: readonly Sink[]): readonly string[] {
   return sinks.filter(({ type }) => type !== 'model').map(({ name }) => name);
 }
 
+/** The sinks that a summary can go to: those that people read. */
+export function summarySinksOf(sinks: readonly Sink[]): readonly string[] {
+  return sinks.filter(({ type }) => type !== 'model' && type !== 'pagerduty').map(({ name }) => name);
+}
+
 /** The secrets of a sink, which no output may show. */
 export function secretsOf(settings: SinkSettings): readonly string[] {
   if (settings.type === 'slack') return 'botToken' in settings ? [settings.botToken] : urlSecrets(settings.url);
+  if (settings.type === 'teams') return urlSecrets(settings.url);
+  if (settings.type === 'pagerduty') return [settings.routingKey];
   if (settings.type === 'webhook') return [settings.secret, ...urlSecrets(settings.url)];
   return settings.type === 'email' && settings.password !== undefined ? [settings.password] : [];
 }
@@ -113,7 +143,7 @@ export function urlSecrets(url: string): string[] {
 }
 
 /** Keys whose values are secrets. */
-export const secretKeys = ['url', 'secret', 'password', 'botToken'] as const;
+export const secretKeys = ['url', 'secret', 'password', 'botToken', 'routingKey'] as const;
 
 /** A sink's settings; undefined if a required one is missing or wrong, which is reported. */
 type Reader = (keys: ReadonlyMap<string, Given>, read: ReadText) => Omit<SinkSettings, 'type'> | undefined;
@@ -133,7 +163,7 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
       const { url, allowPrivateNetwork } = readTarget(keys, read);
       const botToken = read(keys.get('botToken'), parseBotToken);
       const channel = read(keys.get('channel'), parseChannel);
-      const apiUrl = keys.has('apiUrl') ? read(keys.get('apiUrl'), parseTargetUrl) : slackApi;
+      const apiUrl = keys.has('apiUrl') ? read(keys.get('apiUrl'), parseTargetUrl) : apis.slack.usual;
       if (!keys.has('botToken')) return url === undefined ? undefined : { url, allowPrivateNetwork };
       if (botToken === undefined || channel === undefined || apiUrl === undefined) return undefined;
       return { botToken, channel, apiUrl: apiUrl.replace(/\/$/, ''), allowPrivateNetwork };
@@ -146,6 +176,24 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
       const { url, allowPrivateNetwork } = readTarget(keys, read);
       const secret = read(keys.get('secret'), parseSecret);
       return url === undefined || secret === undefined ? undefined : { url, secret, allowPrivateNetwork };
+    },
+  },
+  teams: {
+    keys: ['url', 'allowPrivateNetwork'],
+    required: ['url'],
+    read(keys, read) {
+      const { url, allowPrivateNetwork } = readTarget(keys, read);
+      return url === undefined ? undefined : { url, allowPrivateNetwork };
+    },
+  },
+  pagerduty: {
+    keys: ['routingKey', 'apiUrl', 'allowPrivateNetwork'],
+    required: ['routingKey'],
+    read(keys, read) {
+      const routingKey = read(keys.get('routingKey'), parseRoutingKey);
+      const apiUrl = keys.has('apiUrl') ? read(keys.get('apiUrl'), parseTargetUrl) : apis.pagerduty.usual;
+      const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
+      return routingKey === undefined || apiUrl === undefined ? undefined : { routingKey, apiUrl, allowPrivateNetwork };
     },
   },
   email: {
@@ -171,9 +219,14 @@ const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
   ...actingSinkTypes,
 };
 
-const slackApi = 'https://slack.com/api';
-/** A bot token opens a whole workspace, so it goes to Slack alone, or to a server of a private network. */
-const slackHosts: readonly string[] = ['slack.com', 'slack-gov.com'];
+/** A token goes to the service that it opens alone, or to a server of a private network. */
+const apis: Readonly<Record<'slack' | 'pagerduty', { readonly usual: string; readonly others: readonly string[] }>> = {
+  slack: { usual: 'https://slack.com/api', others: ['https://slack-gov.com/api'] },
+  pagerduty: {
+    usual: 'https://events.pagerduty.com/v2/enqueue',
+    others: ['https://events.eu.pagerduty.com/v2/enqueue'],
+  },
+};
 
 /** The keys and required keys of each type of sink; the schema of costbook.yaml is generated from them. */
 export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
@@ -235,7 +288,7 @@ function readSink(
   if (type === 'slack') reportSlackKeys(entry, keys, problems);
   const settings = types[type].read(keys, read);
   if (settings !== undefined)
-    reportPlainTarget(keys, settings as Partial<SlackBotSettings & WebhookSettings>, problems);
+    reportPlainTarget(type, keys, settings as Partial<SlackBotSettings & WebhookSettings>, problems);
   return { type, keys, settings: settings === undefined ? undefined : ({ type, ...settings } as SinkSettings) };
 }
 
@@ -254,6 +307,7 @@ function reportSlackKeys(entry: Given, keys: ReadonlyMap<string, Given>, problem
 
 /** Reports addresses that a secret must not be sent to. */
 function reportPlainTarget(
+  type: SinkSettings['type'],
   keys: ReadonlyMap<string, Given>,
   { url, apiUrl, allowPrivateNetwork }: Partial<SlackBotSettings & WebhookSettings>,
   problems: Problems,
@@ -265,8 +319,10 @@ function reportPlainTarget(
       target,
       'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
     );
-  } else if (apiUrl !== undefined && !slackHosts.includes(new URL(apiUrl).hostname)) {
-    problems.report(target, `found an address of another host, expected ${slackApi} or https://slack-gov.com/api`);
+  } else if (apiUrl !== undefined && (type === 'slack' || type === 'pagerduty')) {
+    const known = [apis[type].usual, ...apis[type].others];
+    if (known.some((each) => new URL(each).hostname === new URL(apiUrl).hostname)) return;
+    problems.report(target, `found an address of another host, expected ${oneOf(known)}`);
   }
 }
 
@@ -307,6 +363,15 @@ const parseBotToken: Parse<string> = (value) => {
   if (/^(xoxe\.)?xoxb-[A-Za-z0-9-]{8,}$/.test(text)) return text;
   throw new UsageError(
     'found no bot token, expected one that starts with xoxb-, from "OAuth & Permissions" of a Slack app',
+  );
+};
+
+/** The value is never quoted: it is a secret. */
+const parseRoutingKey: Parse<string> = (value) => {
+  const text = parseText(value, 100);
+  if (/^[A-Za-z0-9]{32}$/.test(text)) return text;
+  throw new UsageError(
+    'found no integration key of 32 letters and digits, expected the one of an "Events API V2" integration of a service',
   );
 };
 

@@ -1,5 +1,5 @@
 export type { BudgetAlertFact } from './budget-fact.ts';
-export { cardOf } from './card.ts';
+export { bar, cardOf } from './card.ts';
 export {
   type AlertFactsOptions,
   type CurrentCauses,

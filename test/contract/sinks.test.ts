@@ -3,6 +3,7 @@ import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSink } from '../../src/alerts/sinks/index.ts';
+import { pagerDutyEvents } from '../../src/alerts/sinks/pagerduty.ts';
 import type { Attempt } from '../../src/alerts/sinks/sink.ts';
 import type { Picture } from '../../src/charts/picture.ts';
 import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings.ts';
@@ -37,6 +38,88 @@ function webhook(url: string): SinkSettings {
   return { type: 'webhook', url: `${url}/in?key=MARKED-secret`, secret, allowPrivateNetwork: true };
 }
 
+function teams(url: string): SinkSettings {
+  return { type: 'teams', url: `${url}/workflows/MARKED-secret`, allowPrivateNetwork: true };
+}
+const routingKey = 'MARKEDsecretMARKEDsecretMARKED32';
+function pagerDuty(url: string): SinkSettings {
+  return { type: 'pagerduty', routingKey, apiUrl: `${url}/v2/enqueue`, allowPrivateNetwork: true };
+}
+
+/** Every text of a message, by the name that it has. */
+function textsOf(value: unknown, name = ''): [string, string][] {
+  if (typeof value === 'string') return [[name, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => textsOf(item, Array.isArray(value) ? name : key));
+}
+
+describe('Microsoft Teams', () => {
+  test('gets one Adaptive Card of at most 28 KB, without Markdown, that shows the most urgent alerts and counts the others', async () => {
+    const sink = await startSink();
+    expect(await tell(teams(sink.url))).toEqual({ outcome: 'delivered' });
+    const [{ text, body } = { text: '', body: {} }] = sink.told;
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(28 * 1024);
+    expect(body).toMatchObject({
+      type: 'message',
+      attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: { type: 'AdaptiveCard' } }],
+    });
+    const blocks = new Set(textsOf(body).flatMap(([name, value]) => (name === 'type' ? [value] : [])));
+    // Text blocks and facts would read Markdown in names.
+    expect([...blocks].sort()).toEqual(['AdaptiveCard', 'Container', 'RichTextBlock', 'TextRun', 'message']);
+    const many = { ...message, entries: Array.from({ length: 40 }, () => message.entries).flat() };
+    await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(many);
+    expect(Buffer.byteLength(sink.told[1]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
+    expect(sink.told[1]?.text).toContain('"costbook alerts --open\\" lists them');
+  });
+});
+
+describe('PagerDuty', () => {
+  test('gets an event for each alert whose key is the key of its incident, and a resolve for each end', async () => {
+    const sink = await startSink();
+    const ended = {
+      ...message,
+      entries: message.entries.map((entry) => ({ ...entry, transition: 'resolved' as const })),
+    };
+    expect(await tell(pagerDuty(sink.url))).toEqual({ outcome: 'delivered' });
+    await openSink(pagerDuty(sink.url), { log: noLog, signal: controller.signal })(ended);
+    const events = sink.told.map(({ body }) => body as unknown as Record<string, string>);
+    const keys = message.entries.map(({ key }) => key);
+    const of = (action: string) =>
+      events.filter((event) => event['event_action'] === action).map((event) => event['dedup_key']);
+    expect(of('trigger')).toEqual(keys);
+    expect(of('resolve')).toEqual(keys);
+    const severities = events
+      .slice(0, keys.length)
+      .map((event) => (event['payload'] as unknown as { severity: string }).severity);
+    expect(severities).toEqual(message.entries.map(({ fact }) => fact.severity));
+  });
+
+  test('gets the whole message again after an event that failed, under the same keys', async () => {
+    const sink = await startSink(says(202), says(429, { 'retry-after': '3' }), says(202));
+    expect(await tell(pagerDuty(sink.url))).toMatchObject({ outcome: 'refused', isPassing: true, retryAfterMs: 3000 });
+    expect(sink.told).toHaveLength(2);
+    expect(await tell(pagerDuty(sink.url))).toEqual({ outcome: 'delivered' });
+  });
+
+  test('gets a test as an incident that is resolved at once', async () => {
+    const sink = await startSink();
+    const one = { ...message, entries: message.entries.slice(0, 1), isTest: true };
+    await openSink(pagerDuty(sink.url), { log: noLog, signal: controller.signal })(one);
+    expect(sink.told.map(({ body }) => (body as unknown as Record<string, string>)['event_action'])).toEqual([
+      'trigger',
+      'resolve',
+    ]);
+    expect(JSON.stringify(sink.told[0]?.body)).toContain('[test] ');
+  });
+
+  test('cuts a key that is too long so that two keys stay two', () => {
+    const entries = ['a', 'b'].map((end) => ({ ...entryOf(exampleForecast), key: `${'x'.repeat(300)}${end}` }));
+    const keys = pagerDutyEvents({ ...message, entries }, routingKey).map((event) => String(event['dedup_key']));
+    expect(new Set(keys).size).toBe(2);
+    expect(keys.every((key) => key.length <= 255)).toBe(true);
+  });
+});
+
 describe('a webhook with a Standard Webhooks secret', () => {
   const own = `whsec_${Buffer.from('twenty-four bytes or more').toString('base64')}`;
 
@@ -55,6 +138,7 @@ describe('a webhook with a Standard Webhooks secret', () => {
 describe.each([
   ['slack', slack],
   ['webhook', webhook],
+  ['teams', teams],
 ] as const)('%s', (type, settings) => {
   test('gets one POST with JSON', async () => {
     const sink = await startSink();

@@ -466,7 +466,10 @@ function configSchema(): Schema {
     allowPrivateNetwork: flag('whether the address may be in a private network'),
     botToken: text('the token of a bot of a Slack app, as a reference to a variable; needs channel'),
     channel: text('the id of a channel, such as C0123456789, or its name; needs botToken'),
-    apiUrl: text("the address of Slack's API; https://slack.com/api by default"),
+    apiUrl: text("the address of Slack's or PagerDuty's API, if it is not the usual one"),
+    routingKey: text('the integration key of a PagerDuty service, as a reference to a variable', {
+      pattern: '^([A-Za-z0-9]{32}|.*\\$\\{.*\\}.*)$',
+    }),
     host: text('the name of the mail server'),
     port: count('the port; 587 by default, 465 with tls: implicit', 1, 65_535),
     tls: text('how the connection is encrypted; starttls by default', { enum: ['starttls', 'implicit', 'none'] }),

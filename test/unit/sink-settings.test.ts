@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { pinAddress } from '../../src/alerts/sinks/target.ts';
 import { kindOfAddress } from '../../src/base/addresses.ts';
 import { type LocalConfig, parseConfig } from '../../src/config/config.ts';
-import { type SinkSettings, secretsOf } from '../../src/config/sink-settings.ts';
+import { alertSinksOf, type SinkSettings, secretsOf, summarySinksOf } from '../../src/config/sink-settings.ts';
 
 const now = Date.parse('2026-10-01T00:00:00Z');
 const hook = 'https://hooks.example.com/services/T0/B0/MARKED';
@@ -19,6 +19,25 @@ function faults(text: string, env: Record<string, string> = {}): string {
   }
   return '';
 }
+
+describe('a PagerDuty sink', () => {
+  const key = 'aB3'.repeat(11).slice(0, 32);
+  const of = (more: string) => `sinks: { duty: { type: pagerduty, routingKey: ${key}${more} }, out: { type: log } }`;
+
+  test('gets alerts but no summaries, and its key is a secret', () => {
+    const { sinks } = parse(of(''));
+    expect([alertSinksOf(sinks), summarySinksOf(sinks)]).toEqual([['duty', 'out'], ['out']]);
+    expect(sinks.flatMap(({ settings }) => (settings === undefined ? [] : secretsOf(settings)))).toEqual([key]);
+  });
+
+  test('sends its key to PagerDuty alone, or to a private address', () => {
+    const elsewhere = ', apiUrl: "https://events.example.com/v2/enqueue"';
+    expect(faults(of(elsewhere))).toContain('found an address of another host, expected https://events.pagerduty.com');
+    expect(faults(of(`${elsewhere}, allowPrivateNetwork: true`))).toBe('');
+    expect(faults(of(', apiUrl: "https://events.eu.pagerduty.com/v2/enqueue"'))).toBe('');
+    expect(faults('sinks: { duty: { type: pagerduty, routingKey: short } }')).toContain('found no integration key');
+  });
+});
 
 describe('sinks in costbook.yaml', () => {
   test('are read by name, with defaults', () => {
@@ -81,9 +100,12 @@ describe('sinks in costbook.yaml', () => {
     ['sinks: 5', 'costbook.yaml:1:8: sinks: found a number, expected sinks by name'],
     [
       'sinks: { a: { url: x } }',
-      'found no type, expected type: slack, webhook, email, log, agent, job or model; write it',
+      'found no type, expected type: slack, webhook, teams, pagerduty, email, log, agent, job or model; write it',
     ],
-    ['sinks: { a: { type: slak } }', 'found "slak", expected slack, webhook, email, log, agent, job or model'],
+    [
+      'sinks: { a: { type: slak } }',
+      'found "slak", expected slack, webhook, teams, pagerduty, email, log, agent, job or model',
+    ],
     ['sinks: { a: { type: slack } }', 'found no url, which a slack sink needs; write it, or botToken and channel'],
     ['sinks: { a: { type: slack, botToken: xoxb-MARKED-123456 } }', 'found no channel, which botToken needs'],
     ['sinks: { a: { type: slack, channel: C012 } }', 'found channel without botToken'],

@@ -115,6 +115,11 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           },
           ...{ from: 'a@example.com', to: ['b@example.com'], allowPrivateNetwork: true },
         },
+        team: { type: 'teams', url: hook, allowPrivateNetwork: false },
+        duty: {
+          ...{ type: 'pagerduty', routingKey: 'a'.repeat(32), allowPrivateNetwork: false },
+          apiUrl: 'https://events.eu.pagerduty.com/v2/enqueue',
+        },
         out: { type: 'log' },
         analyst: { type: 'agent', workspace: 'production', agent: 'a', answersTo: ['mail'], timeLimitSeconds: 60 },
         reaction: { type: 'job', workspace: 'production', job: 'j', timeLimitSeconds: 60 },

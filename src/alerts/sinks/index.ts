@@ -1,8 +1,10 @@
 import type { SinkSettings } from '../../config/index.ts';
 import { openEmail } from './email.ts';
 import { openLog } from './log.ts';
+import { openPagerDuty } from './pagerduty.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 import { openSlack } from './slack.ts';
+import { openTeams } from './teams.ts';
 import { openWebhook } from './webhook.ts';
 
 /** Opens a sink of each type. A new type needs one line here. */
@@ -14,6 +16,8 @@ const openers: {
 } = {
   slack: openSlack,
   webhook: openWebhook,
+  teams: openTeams,
+  pagerduty: openPagerDuty,
   email: openEmail,
   log: (_, effects) => openLog(effects),
   // These load the interface of the platform, which most projects' sinks do not call.

@@ -12,8 +12,10 @@ import { jobCall } from './job.ts';
 import { logLines } from './log.ts';
 import { mailHtml } from './mail-html.ts';
 import { modelCall } from './model.ts';
+import { pagerDutyEvents } from './pagerduty.ts';
 import { postOf } from './slack-bot.ts';
 import { type SlackBlock, slackMessage } from './slack-message.ts';
+import { teamsMessage } from './teams.ts';
 import { webhookBody } from './webhook.ts';
 
 /** html: a page that opens by itself. json: what the sink receives. eml: the whole mail. */
@@ -25,6 +27,8 @@ const formatsOf: Readonly<Record<SinkSettings['type'], readonly PreviewFormat[]>
   email: ['html', 'eml'],
   slack: ['html', 'json'],
   webhook: ['json'],
+  teams: ['json'],
+  pagerduty: ['json'],
   log: ['json'],
   agent: ['json'],
   job: ['json'],
@@ -59,6 +63,10 @@ export async function previewOf(
     }
     case 'webhook':
       return asJson(JSON.parse(webhookBody(message)));
+    case 'teams':
+      return asJson(teamsMessage(message));
+    case 'pagerduty':
+      return asJson(pagerDutyEvents(message, '***'));
     case 'log':
       return asJson(logLines(message));
     case 'agent':

@@ -14,7 +14,7 @@ const timeLimitMs = 10_000;
 export async function sinkFault(settings: SinkSettings, signal: AbortSignal): Promise<string | undefined> {
   if (settings.type === 'log' || isActing(settings)) return undefined;
   const isMail = settings.type === 'email';
-  const target = isMail ? undefined : new URL('botToken' in settings ? settings.apiUrl : settings.url);
+  const target = isMail ? undefined : new URL('apiUrl' in settings ? settings.apiUrl : settings.url);
   const host = isMail ? settings.host : (target?.hostname ?? '');
   const isTls = isMail ? settings.tls === 'implicit' : target?.protocol === 'https:';
   const port = isMail ? settings.port : Number(target?.port || (isTls ? 443 : 80));

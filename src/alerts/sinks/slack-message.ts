@@ -1,6 +1,6 @@
-import { type Card, cardOf, dashboardLink } from '../../findings/index.ts';
+import { bar, type Card, cardOf, dashboardLink } from '../../findings/index.ts';
 import { forSlack, forTerminal } from '../../text/safe-text.ts';
-import { answerLines, bar, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { answerLines, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 
 /** Slack's published limits: blocks per message, and characters per text. */
 export const slackLimits = {
