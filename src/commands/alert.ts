@@ -122,12 +122,7 @@ export const alertCommand: Command = {
           books.close();
         }
         const open = openAfter(known, transitions);
-        if (config.sinks.length === 0 && open > 0) {
-          context.tell(
-            `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open but costbook.yaml has no sinks, so nobody is notified. ` +
-              'Add a sink: it gets every open alert. "costbook alerts --open" lists them.',
-          );
-        }
+        if (config.sinks.length === 0 && open > 0) context.tell(nobodyNotified(open, read));
         const deliveries = await deliverAll(warehouse, runNumber, config, context);
         context.count?.({
           raised: transitions.raised.length,
@@ -150,6 +145,20 @@ export const alertCommand: Command = {
     });
   },
 };
+
+function nobodyNotified(
+  open: number,
+  { mistakes }: Pick<ReturnType<typeof readableAlertingConfig>, 'mistakes'>,
+): string {
+  const [why, step] =
+    mistakes === undefined
+      ? ['costbook.yaml has no sinks', 'Add a sink']
+      : ['the sinks of costbook.yaml cannot be read', 'Correct the file'];
+  return (
+    `warning: ${counted(open, 'alert')} ${open === 1 ? 'is' : 'are'} open but ${why}, so nobody is notified. ` +
+    `${step}: a sink gets every open alert. "costbook alerts --open" lists them.`
+  );
+}
 
 /** The sinks that get a message for each alert. */
 function agentsOf({ sinks }: LocalConfig): readonly string[] {

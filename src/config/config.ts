@@ -158,12 +158,10 @@ export function parseConfig(input: ConfigInput): LocalConfig {
 function resolve(input: ConfigInput, { ignoresSinks }: { readonly ignoresSinks: boolean }) {
   const reading = { ...input, strict: input.requireAccounts ?? true, problems: gatherProblems(input.keepSecret) };
   const env = environmentLayer(reading);
-  const spec = fileSpec(reading);
+  const spec = fileSpec(reading) ?? { top: noLayer, entries: undefined, isSound: false };
   // Mistakes that follow from an unreadable file are not reported.
-  const ofSinks = ignoresSinks ? withoutMistakes(reading.problems) : reading.problems;
-  const config = spec
-    ? resolveConfig(spec, env, reading, ofSinks)
-    : resolveConfig({ top: noLayer, entries: undefined }, env, { ...reading, strict: false }, ofSinks);
+  const ofSinks = ignoresSinks || !spec.isSound ? withoutMistakes(reading.problems) : reading.problems;
+  const config = resolveConfig(spec, env, spec.isSound ? reading : { ...reading, strict: false }, ofSinks);
   return { config, mistakes: reading.problems.error({ code: mistakenSettings }) };
 }
 

@@ -24,6 +24,7 @@ import {
   parseYaml,
   readValue,
   textsUnder,
+  withoutMistakes,
 } from './yaml.ts';
 
 export interface ConfigInput {
@@ -66,6 +67,8 @@ export interface ConfigSpec {
   readonly top: Layer;
   /** Undefined if there is no list of accounts. */
   readonly entries: readonly EntrySpec[] | undefined;
+  /** False if the file cannot be parsed: `top` then has only who is notified, to notify them of that. */
+  readonly isSound: boolean;
 }
 
 /** The environment's values by key; unknown COSTBOOK_ variables are reported. Empty ones count as unset. */
@@ -92,7 +95,7 @@ export function environmentLayer({ env, text = '', problems }: Reading): Layer {
   return layer;
 }
 
-/** The contents of the file; undefined if it cannot be parsed at all (the reasons are reported). */
+/** The contents of the file, as far as it can be read (the reasons are reported); undefined if it is no mapping. */
 export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
   const tokens = [...textsUnder('token', root), ...workspaceTokens(root)];
@@ -104,11 +107,11 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
     if (!/^\$\{\w+\}$/.test(token)) problems.keepSecret(token);
     problems.keepSecret(expand(token, env).text);
   }
-  if (!isSound) return undefined;
+  if (!isSound) return { top: notifiedIn(root, withoutMistakes(problems)), entries: undefined, isSound };
   const written = root.value === null ? noLayer : keysOf(root, topRule, problems);
   const top = written && withGroups(written, problems);
   const accounts = top?.get('accounts');
-  if (!top || !accounts) return top && { top, entries: undefined };
+  if (!top || !accounts) return top && { top, entries: undefined, isSound };
 
   const short = top.get('account');
   if (short) {
@@ -122,7 +125,13 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
     const keys = keysOf(item, entryRule, problems);
     return keys ? [{ place: { where: item.where, position: item.position }, keys }] : [];
   });
-  return { top, entries };
+  return { top, entries, isSound };
+}
+
+/** Who is notified, as far as the parser found it in a file with mistakes of YAML. */
+function notifiedIn(root: Given, problems: Problems): Layer {
+  const top = withGroups(keysOf(root, topRule, problems) ?? noLayer, problems);
+  return new Map([...top].filter(([key]) => key === 'sinks' || key.startsWith('alerts.')));
 }
 
 /** What is given for a key of the top level. */

@@ -1,4 +1,4 @@
-// Second tier: Starts nights with seven wrong settings; unit/config has every mistake in the first tier.
+// Second tier: Starts nights with nine wrong settings; unit/config has every mistake in the first tier.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,6 +49,8 @@ test('a sink with a mistake stops neither the fetch nor other sinks, which are n
 
 test.each([
   ['an unknown key', ['freshnes: 30h'], {}, 'freshnes'],
+  ['a tab, which YAML does not allow', ['\tsettleDays: 3'], {}, 'found a tab as indentation'],
+  ['a quote that nobody closed', ['account: "acc_one'], {}, 'YAML: found no closing quote'],
   ['a secret that is not set', ['headers: { X-Team: "$' + '{TEAM_KEY}" }'], {}, 'TEAM_KEY'],
   ['a start in the future, as a clock of 2020 makes it', [], { COSTBOOK_SINCE: '2026-10' }, 'COSTBOOK_SINCE'],
   ['a time that is none', [], { COSTBOOK_NOW: '2020' }, 'COSTBOOK_NOW: "2020" is not a date'],
@@ -60,6 +62,12 @@ test.each([
     expect(ended.told).toEqual([expect.stringContaining(words)]);
   },
 );
+
+test('if no sink can be read, the warning says so, and not that there is none', async () => {
+  const { stderr, told } = await night(9, ['settleDays 3', 'sinks:', whole(sink.url)]);
+  expect(told).toEqual([]);
+  expect(stderr).toMatch(/the sinks of costbook\.yaml cannot be read, so nobody is notified\. Correct the file: /);
+});
 
 test('a failed ingest names the account by its platform until the platform has named it', async () => {
   const ended = await night(10, ['sinks:', whole(sink.url)], { COSTBOOK_TOKEN: 'refused', COSTBOOK_ACCOUNT: '' });
