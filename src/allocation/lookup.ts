@@ -12,6 +12,9 @@ export interface Lookup {
   readonly dimensions: readonly string[];
 }
 
+/** Each is a field or a dimension, and is compared with the others. */
+const mostColumns = 100;
+
 /**
  * Reads a lookup table: CSV (RFC 4180, UTF-8) whose header line names one field and some dimensions. Reports every
  * mistake with file and line, and then returns undefined.
@@ -27,6 +30,10 @@ export function readLookup(file: string, dimensions: readonly string[], problems
   const [head, ...lines] = records;
   if (head === undefined) {
     report(1, `found an empty file, expected a header line such as workspace,${dimensions[0]}`);
+    return undefined;
+  }
+  if (head.cells.length > mostColumns) {
+    report(head.line, `found ${head.cells.length} columns, expected at most ${mostColumns}; remove the others`);
     return undefined;
   }
   const names = head.cells.map((name) => columnNamed(name.replace(/^label:/i, 'label:'), [...dimensions, ...fields]));

@@ -18,6 +18,7 @@ import {
   readYamlFile,
 } from '../config/index.ts';
 import { oneOf, quoted } from '../text/choices.ts';
+import { starsFault } from '../text/star-pattern.ts';
 import { floorHour, formatInstant, parseInstant } from '../time/time.ts';
 import {
   type Condition,
@@ -348,7 +349,9 @@ function readTexts(given: Given, problems: Problems): { readonly place: Place; r
 
 /** The accepted values of a field: texts, in which `*` matches any characters, or null if the field must be absent. */
 function readPatterns(given: Given, problems: Problems): Omit<Condition, 'number' | 'field'>[] {
-  return readTexts(given, problems).map(({ text }) => {
+  return readTexts(given, problems).map(({ text, place }) => {
+    const fault = text === null ? undefined : starsFault(text);
+    if (fault !== undefined) problems.report(place, fault);
     if (text === null) return { kind: 'absent', value: null, owner: null };
     if (!text.includes('*')) return { kind: 'is', value: text, owner: null };
     return { kind: 'like', value: text.replace(/[\\%_]/g, '\\$&').replace(/\*+/g, '%'), owner: null };

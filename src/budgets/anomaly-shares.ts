@@ -1,3 +1,4 @@
+import { matchesStars } from '../text/star-pattern.ts';
 import { dayMs, dayNamed, type Instant } from '../time/time.ts';
 import type { AnomalyRow, AnswerCache, Connection } from '../warehouse/index.ts';
 import { type Budget, type BudgetScope, budgetCalendar } from './budget.ts';
@@ -141,9 +142,5 @@ function questionsOf(budget: Budget, row: AnomalyRow, now: Instant) {
 
 /** Whether a name matches one of a scope's patterns, in which * stands for any text. */
 function isNamed({ resource_name: patterns }: BudgetScope, name: string): boolean {
-  if (patterns === undefined) return true;
-  return patterns.some((pattern) => {
-    const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-    return new RegExp(`^${parts.join('.*')}$`, 's').test(name);
-  });
+  return patterns === undefined || patterns.some((pattern) => matchesStars(name, pattern));
 }

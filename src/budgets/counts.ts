@@ -41,25 +41,26 @@ export function readPer(
     return undefined;
   }
   const spans = new Map<string, CountedSpan & { readonly place: Place }>();
+  /** The first counted day of each month. */
+  const daysOf = new Map<string, CountedSpan & { readonly place: Place }>();
   for (const { line, cells } of lines) {
     const place = csv.placeOf(line);
     const span = readLine(cells, place, periods, problems);
     if (span === undefined) continue;
-    const other = spans.get(span.name) ?? spans.get(span.name.slice(0, 7)) ?? monthOf(span, spans);
+    const other = spans.get(span.name) ?? spans.get(span.name.slice(0, 7)) ?? daysOf.get(span.name);
     if (other !== undefined) {
       problems.report(
         place,
         `found ${span.name}, but ${other.name} is counted already at ${other.place.where}; keep one`,
       );
-    } else spans.set(span.name, { ...span, place });
+      continue;
+    }
+    spans.set(span.name, { ...span, place });
+    const month = span.name.slice(0, 7);
+    if (month !== span.name && !daysOf.has(month)) daysOf.set(month, { ...span, place });
   }
   const sorted = [...spans.values()].map(({ place: _, ...span }) => span).sort((a, b) => a.start - b.start);
   return { name, spans: sorted };
-}
-
-/** A counted day of a month that is counted as a whole too. */
-function monthOf<T extends CountedSpan>({ name }: CountedSpan, spans: ReadonlyMap<string, T>): T | undefined {
-  return name.length === 7 ? [...spans.values()].find((span) => span.name.startsWith(name)) : undefined;
 }
 
 function readLine(

@@ -1,6 +1,7 @@
 import type { Place, Problems } from '../config/index.ts';
 import { usdDecimals } from '../money/money.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
+import { matchesStars } from '../text/star-pattern.ts';
 import type { Instant } from '../time/time.ts';
 import { type Budget, type BudgetScope, budgetCalendar, plannedIn, shortest, unitOf } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
@@ -155,9 +156,7 @@ function compareScopes(
 
 /** Whether everything that a value matches is also matched by another value. */
 function isCovered(key: string, value: string, other: string): boolean {
-  if (key !== 'resource_name') return value === other;
-  const pattern = other.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${pattern.join('.*')}$`, 's').test(value);
+  return key === 'resource_name' ? matchesStars(value, other) : value === other;
 }
 
 /** The amounts of children may not add up to more than their parent's, in any period that one of them names. */

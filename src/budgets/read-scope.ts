@@ -11,6 +11,7 @@ import {
   readValue,
 } from '../config/index.ts';
 import { quoted } from '../text/choices.ts';
+import { starsFault } from '../text/star-pattern.ts';
 import type { BudgetScope } from './budget.ts';
 import { scopeRule, scopeTexts } from './file-keys.ts';
 
@@ -40,6 +41,13 @@ export function refuse(found: string, expected: string): never {
 
 const parseScopeText: Parse<string> = (value) => parseText(value, 500);
 
+const parsePattern: Parse<string> = (value) => {
+  const text = parseScopeText(value);
+  const fault = starsFault(text);
+  if (fault !== undefined) throw new UsageError(fault);
+  return text;
+};
+
 /** A name without a pattern. In this field, a star would only match a star. */
 const parseExactText: Parse<string> = (value) => {
   const text = parseScopeText(value);
@@ -57,7 +65,7 @@ export function readScope(given: Given | undefined, scopePlaces: Map<string, Pla
   if (keys === undefined) return {};
   const scope: Record<string, BudgetScope[keyof BudgetScope]> = {};
   for (const key of scopeTexts) {
-    const parse = key === 'resource_name' ? parseScopeText : parseExactText;
+    const parse = key === 'resource_name' ? parsePattern : parseExactText;
     const names = readNames(keys.get(key), parse, `a list of names`, problems);
     if (names !== undefined) scope[key] = names;
   }

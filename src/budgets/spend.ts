@@ -501,7 +501,7 @@ function entriesForSql(entries: Readonly<Record<string, readonly string[]>>): re
 
 /** Converts a pattern to SQL LIKE, with \ before LIKE's own special characters. */
 function likePattern(pattern: string): string {
-  return pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
+  return pattern.replace(/[\\%_]/g, '\\$&').replace(/\*+/g, '%');
 }
 
 function jsonPointer(key: string): string {

@@ -3,6 +3,7 @@ import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { spellingFault } from '../money/typed-number.ts';
 import { columnNamed } from '../tables/csv-records.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
+import { starsFault } from '../text/star-pattern.ts';
 import type { PeriodKind } from '../time/time.ts';
 import type { BudgetScope } from './budget.ts';
 import { readCsvBeside } from './csv-beside.ts';
@@ -29,6 +30,10 @@ export interface TableBudget {
   readonly scopePlaces: ReadonlyMap<string, Place>;
   readonly parent: string | undefined;
 }
+
+/** Budgets are compared with their parents, and their periods with each other: a table of more would take hours. */
+const mostBudgets = 2000;
+const mostPeriods = 5000;
 
 const required = ['budget', 'period', 'amount'] as const;
 const optional = ['parent', ...scopeTexts] as const;
@@ -60,13 +65,17 @@ export function readTable(
         placeOf(line),
         `found ${cells.length} cells, expected ${head.cells.length} as in the header line`,
       );
-    } else
-      readLine(
-        new Map(head.cells.map((column, index) => [column, cells[index] ?? ''])),
-        placeOf(line),
-        budgets,
-        problems,
-      );
+      continue;
+    }
+    const named = new Map(head.cells.map((column, index) => [column, cells[index] ?? '']));
+    readLine(named, placeOf(line), budgets, problems);
+    const periods = budgets.get(named.get('budget') ?? '')?.rows.length ?? 0;
+    if (budgets.size <= mostBudgets && periods <= mostPeriods) continue;
+    problems.report(
+      placeOf(line),
+      `found more than ${budgets.size > mostBudgets ? `${mostBudgets} budgets` : `${mostPeriods} periods of one budget`}; remove some`,
+    );
+    return budgets;
   }
   return budgets;
 }
@@ -126,6 +135,7 @@ function readLine(
       `found another scope or parent than on the first line of ${quoted(name)} (${known.place.where}); write the same on every line`,
     );
   }
+  faults.push(...(scope.resource_name ?? []).flatMap((pattern) => starsFault(pattern) ?? []));
   const first = known?.rows.find((row) => row.period === period);
   if (first !== undefined)
     faults.push(`found ${period} of ${quoted(name)} a second time, first at ${first.place.where}; keep one`);

@@ -5,19 +5,24 @@ import { basename, dirname, join } from 'node:path';
 /** Temporary names of our own. Nobody reads such files, and the next run removes leftovers. */
 const partPattern = /^\..+\.\d+\.part$/;
 
-/** The temporary path of a file: in the same folder, and not matched by `*.csv` or `*.parquet`. */
+/**
+ * The temporary path of a file: in the same folder, and not matched by `*.csv` or `*.parquet`. Nobody can guess it: who may
+ * write there too, or SQL of a project beside it, could have put a link in its place.
+ */
 export function partOf(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${process.pid}.part`);
-}
-
-/** As `partOf`, with a name that nobody can guess: DuckDB itself writes there, beside SQL of a project. */
-export function randomPartOf(path: string): string {
-  return partOf(`${path}-${randomUUID()}`);
+  return join(dirname(path), `.${basename(path)}-${randomUUID()}.${process.pid}.part`);
 }
 
 /** Whether a name comes from `partOf`. */
 export function isPart(name: string): boolean {
   return partPattern.test(name);
+}
+
+/** Removes a file, if it is there. A folder of that name is somebody else's, and stays. */
+export async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_FS_EISDIR') throw error;
+  });
 }
 
 /** Syncs a file, or the names in a folder, to disk. */

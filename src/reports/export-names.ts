@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { formatInstant, type Instant } from '../time/time.ts';
 import type { JsonValue } from '../warehouse/index.ts';
-import { randomPartOf } from './durable.ts';
+import { partOf } from './durable.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 
 /** A parameter of a report with its value for one export. */
@@ -148,7 +148,7 @@ export function isDataName(report: string, name: string): boolean {
 
 /** A new path for the Parquet file of a report, by its real folder, as SQL is granted access to files. */
 export async function parquetPartIn({ folder }: ExportPlace, report: string): Promise<string> {
-  return randomPartOf(join(await realFolder(folder), `${report}.parquet`));
+  return partOf(join(await realFolder(folder), `${report}.parquet`));
 }
 
 /** The real path of a folder, which may not exist yet. */

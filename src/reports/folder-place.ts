@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isPart, namesIn, partOf, replaceFile, statOf, syncPath } from './durable.ts';
+import { isPart, namesIn, partOf, removeFile, replaceFile, statOf, syncPath } from './durable.ts';
 import {
   earlierManifestName,
   type ManifestFile,
@@ -77,7 +77,7 @@ export function folderPlace(folder: string): ExportFolder {
     withdraw: () => rm(next, { force: true }),
     async sweep(folders) {
       const names = await namesIn(folder);
-      for (const name of names) if (isPart(name)) await rm(join(folder, name), { force: true });
+      for (const name of names) if (isPart(name)) await removeFile(join(folder, name));
       if (names.includes(earlierManifestName) && !names.includes(manifestName)) {
         await rename(join(folder, earlierManifestName), current);
       }
@@ -98,7 +98,7 @@ async function sweepBelow(folder: string): Promise<void> {
   });
   for (const entry of entries) {
     if (entry.isDirectory()) await sweepBelow(join(folder, entry.name));
-    else if (isPart(entry.name)) await rm(join(folder, entry.name), { force: true });
+    else if (isPart(entry.name)) await removeFile(join(folder, entry.name));
   }
   // It fails if there is a file.
   await rmdir(folder).catch(() => {});

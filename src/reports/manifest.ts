@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
+import { jsonExcess } from '../text/bounded-json.ts';
 import type { JsonValue } from '../warehouse/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { CurrencyOfAnswer } from './currency-words.ts';
@@ -115,6 +116,7 @@ export const nextManifestName = '.manifest.next';
 export interface StoredManifest {
   readonly manifest: Manifest;
   readonly sha256: string;
+  readonly bytes: number;
 }
 
 /** A file with the name of a manifest that is not one of ours: what was found in it. */
@@ -122,18 +124,28 @@ export class NoManifestError extends Error {
   override readonly name = 'NoManifestError';
 }
 
-/** The manifest of a folder, also of an earlier version; undefined if there is none. Throws NoManifestError if it is not ours. */
-export async function readManifest(folder: string, name?: string): Promise<StoredManifest | undefined> {
+/**
+ * The manifest of a folder, also of an earlier version; undefined if there is none. Throws NoManifestError if it is not ours,
+ * or larger than `mostBytes`.
+ */
+export async function readManifest(
+  folder: string,
+  name?: string,
+  mostBytes = mostManifestBytes,
+): Promise<StoredManifest | undefined> {
   if (name === undefined) {
     for (const one of manifestNames) {
-      const found = await readManifest(folder, one);
+      const found = await readManifest(folder, one, mostBytes);
       if (found !== undefined) return found;
     }
     return undefined;
   }
-  const bytes = await readRegularFile(join(folder, name));
+  const bytes = await readRegularFile(join(folder, name), mostBytes);
   if (bytes === undefined) return undefined;
-  return { manifest: parseManifest(bytes.toString('utf8')), sha256: createHash('sha256').update(bytes).digest('hex') };
+  const excess = jsonExcess(bytes, manifestLimits);
+  if (excess !== undefined) throw new NoManifestError(`it is ${excess}`);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { manifest: parseManifest(bytes.toString('utf8')), sha256, bytes: bytes.length };
 }
 
 /** As `readManifest`. Throws UsageError if a file of that name is not ours, so that it is not overwritten. */
@@ -156,11 +168,15 @@ export async function ownManifest(
   return undefined;
 }
 
-/** Far larger than the manifest of a lake of many years. */
-const mostManifestBytes = 256 * 1024 * 1024;
+/**
+ * Far larger than the manifest of a lake of many years, and as large as one in a store may be. Parsing takes as much memory as
+ * a manifest has values, and it may come from anybody.
+ */
+const mostManifestBytes = 32 * 1024 * 1024;
+const manifestLimits = { maxDepth: 32, maxValues: 1_000_000, maxMembers: 100_000 };
 
 /** The bytes of a manifest; undefined if there is none. A link is not followed, and a pipe is not waited for. */
-async function readRegularFile(path: string): Promise<Buffer | undefined> {
+async function readRegularFile(path: string, mostBytes: number): Promise<Buffer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
@@ -170,8 +186,8 @@ async function readRegularFile(path: string): Promise<Buffer | undefined> {
   );
   try {
     const found = await file?.stat();
-    if (found !== undefined && (!found.isFile() || found.size > mostManifestBytes)) {
-      throw new NoManifestError('it is not a regular file of at most 256 MB');
+    if (found !== undefined && (!found.isFile() || found.size > mostBytes)) {
+      throw new NoManifestError(`it is not a regular file of at most ${mostBytes} bytes`);
     }
     return await file?.readFile();
   } finally {

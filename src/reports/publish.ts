@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnprovenError } from '../base/errors.ts';
 import { type Connection, holdFolder } from '../warehouse/index.ts';
-import { isPart, namesIn, partOf, statOf, syncPath } from './durable.ts';
+import { isPart, namesIn, partOf, removeFile, statOf, syncPath } from './durable.ts';
 import { dataName, type ExportPlace, isDataName, isExportName, latestName } from './export-names.ts';
 import { recordManifest } from './exports-journal.ts';
 import { type CostColumn, figuresOfFile } from './figures.ts';
@@ -203,7 +203,7 @@ function hashesOf({ files }: Manifest): Record<string, string> {
 async function removeLeftovers(folder: string, report: string, manifest: Manifest | undefined): Promise<void> {
   const named = new Set(manifest?.files.map(({ name }) => name));
   for (const name of await namesIn(folder)) {
-    if (isPart(name) || (isDataName(report, name) && !named.has(name))) await rm(join(folder, name), { force: true });
+    if (isPart(name) || (isDataName(report, name) && !named.has(name))) await removeFile(join(folder, name));
   }
 }
 

@@ -119,10 +119,11 @@ export async function openExportVerifier(
   const shown = await shownAmong(present.revoked, reports);
   return {
     shown,
-    async requery({ manifest, sha256 }, folder, intact) {
-      await catchUp({ manifest, sha256 }, folder);
+    async requery(stored, folder, intact) {
+      const { manifest, sha256 } = stored;
+      await catchUp(stored, folder);
       const compared = await query(manifest, folder, intact);
-      const { forged, isOlder } = await judgedBy(journal, { manifest, sha256 }, folder);
+      const { forged, isOlder } = await judgedBy(journal, stored, folder);
       const isKnown = await journal.has(folder, sha256);
       const answered = isKnown ? compared : withUnreadRows(compared, manifest, intact);
       const isUnknown = isOlder && answered.notCompared !== undefined;

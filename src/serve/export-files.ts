@@ -5,6 +5,8 @@ import { findExports, type Manifest, readManifest } from '../reports/index.ts';
 
 /** More are not read: a folder may hold years of exports. */
 const maxManifests = 300;
+/** What the manifests of one page may have in all; that of a lake of three years has a fifth of it. */
+const mostManifestBytes = 8 * 1024 * 1024;
 
 /** The exports of a project below its folder `exports`. */
 export function exportsFolder(dir: string): string {
@@ -22,14 +24,16 @@ export async function exportsOf(report: string, dir: string): Promise<readonly S
   const root = exportsFolder(dir);
   const all = await findExports(root).catch(() => []); // nothing was written yet
   const folders = all.filter((folder) => relative(root, folder).split(sep).includes(report));
-  const found = await Promise.all(
-    folders.slice(-maxManifests).map(async (folder) => {
-      const stored = await readManifest(folder).catch(() => undefined);
-      if (stored?.manifest.report !== report) return [];
-      return [{ folder: relative(root, folder).replaceAll(sep, '/'), manifest: stored.manifest }];
-    }),
-  );
-  return found.flat().sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
+  const found: StoredExport[] = [];
+  let left = mostManifestBytes;
+  // One after the other, the last months first: anybody may have written them.
+  for (const folder of folders.slice(-maxManifests).reverse()) {
+    const stored = await readManifest(folder, undefined, left).catch(() => undefined);
+    left -= stored?.bytes ?? 0;
+    if (stored?.manifest.report !== report) continue;
+    found.push({ folder: relative(root, folder).replaceAll(sep, '/'), manifest: stored.manifest });
+  }
+  return found.sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
 }
 
 /** The address of a file that a manifest names. */
@@ -56,7 +60,7 @@ export async function openExportFile(dir: string, folder: string, file: string):
   if (root === undefined) return undefined;
   const place = join(root, ...folder.split('/'));
   if (!(await isReal(place))) return undefined;
-  const stored = await readManifest(place).catch(() => undefined);
+  const stored = await readManifest(place, undefined, mostManifestBytes).catch(() => undefined);
   const entry = stored?.manifest.files.find(({ name }) => name === file);
   if (entry === undefined) return undefined;
   const path = join(place, ...file.split('/'));

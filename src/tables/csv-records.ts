@@ -6,8 +6,8 @@ export interface CsvRecord {
 
 /**
  * The records of a CSV text (RFC 4180), the header first. Trims cells. Skips what spreadsheets add: rows and columns whose
- * cells are all empty, and the first line `sep=,`. Reports a broken quote and another separator, and then returns undefined.
- * Pure.
+ * cells are all empty, and the first line `sep=,`. Reports a broken quote, another separator and too many cells, and then
+ * returns undefined. Pure.
  */
 export function csvRecords(text: string, report: (line: number, words: string) => void): CsvRecord[] | undefined {
   const records = recordsOf(text, report);
@@ -36,6 +36,9 @@ export function columnNamed(name: string, known: readonly string[]): string {
   return known.find((other) => other.toLowerCase() === name.toLowerCase()) ?? name;
 }
 
+/** Far more than lists that people keep have. Beside its cells, a short text may need two hundred times its length. */
+const mostCells = 2_000_000;
+
 function recordsOf(
   text: string,
   report: (line: number, words: string) => void,
@@ -45,6 +48,7 @@ function recordsOf(
   let line = 1;
   let cells: string[] = [];
   let begun = 1;
+  let count = 0;
   while (pattern.lastIndex < text.length) {
     const at = pattern.lastIndex;
     const match = pattern.exec(text);
@@ -57,6 +61,11 @@ function recordsOf(
       return undefined;
     }
     const [whole, quotedCell, plain = '', end = ''] = match;
+    count += 1;
+    if (count > mostCells) {
+      report(line, `found more than ${mostCells} cells, expected a list; remove what is not needed`);
+      return undefined;
+    }
     cells.push((quotedCell === undefined ? plain : quotedCell.replaceAll('""', '"')).trim());
     line += (whole.match(/\r\n|\n|\r/g) ?? []).length;
     if (end === ',' && pattern.lastIndex < text.length) continue;

@@ -201,6 +201,17 @@ test('a lake with a forged part and manifest is written again, and not recorded'
   expect((await verify(dir)).exitCode).toBe(0);
 });
 
+test.each([
+  ['json', '['.repeat(5_000_000) + ']'.repeat(5_000_000), /^content: unreadable as json: this needs more than/],
+  ['csv', `${'cost,'.repeat(200_000)}\n`, /^content: .*record 0 has more than 100000 fields$/],
+])('a file in %s that would need much memory is the difference of its export alone', async (format, text, said) => {
+  const { dir, folder } = await exported(format, 'summary');
+  await forge(folder, () => text);
+  const found = await verify(dir);
+  expect([found.exitCode, found.exports.length, found.exports[1]?.differences]).toEqual([4, 2, []]);
+  expect(found.said).toContainEqual(expect.stringMatching(said));
+});
+
 test('SQL that changed but gives the same rows is the same export', async () => {
   const { dir, folder } = await exported('csv');
   const path = join(folder, '_manifest');

@@ -96,6 +96,16 @@ default: {team: platform}
     ]);
   });
 
+  test('refuses what would be compared for hours', () => {
+    const columns = Array.from({ length: 100_000 }, (_, index) => `c${index}`);
+    expect(() => parse(rule('table: owners.csv'), { 'owners.csv': `${columns.join(',')}\n` })).toThrow(
+      'found 100000 columns, expected at most 100; remove the others',
+    );
+    expect(() => parse(rule("when: {resource_name: '*a*a*a*a*'}\nowner: {team: x}"))).toThrow(
+      'found a name with 5 stars, expected at most 4; list the names',
+    );
+  });
+
   test('reads a lookup table of 200,000 lines', () => {
     const lines = Array.from({ length: 200_000 }, (_, index) => `w${index},t`);
     const { definition } = parse(rule('table: owners.csv'), { 'owners.csv': `workspace,team\n${lines.join('\n')}` });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jsonExcess } from '../../src/platform/bounded-json.ts';
+import { jsonExcess } from '../../src/text/bounded-json.ts';
 import fc from '../support/fast-check.ts';
 
 const limits = { maxDepth: 3, maxValues: 5, maxMembers: 4 };

@@ -52,6 +52,17 @@ describe('a cost per unit', () => {
     expect(amountIn(budget, '2026-11')).toBe((525n * unit) / 10_000n);
   });
 
+  test('reads months beside a hundred thousand days at once', () => {
+    const day = (index: number) => new Date(Date.UTC(1700, 0, 1 + index)).toISOString().slice(0, 10);
+    const days = Array.from({ length: 100_000 }, (_, index) => `${day(index)},1`);
+    const months = Array.from({ length: 12_000 }, (_, index) => {
+      return `${2000 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')},1`;
+    });
+    const began = performance.now();
+    expect(only(['date,count', ...days, ...months].join('\n')).per.spans).toHaveLength(112_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
   test('reports every mistake in its counts with file and line', () => {
     const counts = [
       ...[

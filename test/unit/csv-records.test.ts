@@ -119,3 +119,11 @@ test('blank lines are no records, and the lines after them keep their numbers', 
   const records = csvRecords(`date,rate\n${'\n'.repeat(200_000)}2026-01-01,1\n`, () => undefined);
   expect(records?.map(({ line }) => line)).toEqual([1, 200_002]);
 });
+
+test('more cells than a list has are a mistake, and need no memory', () => {
+  const told: string[] = [];
+  expect(csvRecords(`date,count\n${'1,\n'.repeat(1_100_000)}`, (line, words) => told.push(`${line}: ${words}`))).toBe(
+    undefined,
+  );
+  expect(told).toEqual(['1000001: found more than 2000000 cells, expected a list; remove what is not needed']);
+});

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
+import { partOf, replaceFile } from '../../src/reports/durable.ts';
 import { readExportsJournal } from '../../src/reports/exports-journal.ts';
 import { folderPlace, recover } from '../../src/reports/folder-place.ts';
+import { readManifest } from '../../src/reports/manifest.ts';
 import { shortestPath } from '../../src/reports/show.ts';
 import { holdFolder } from '../../src/warehouse/folder-lock.ts';
 
@@ -44,6 +46,29 @@ describe.each(others)('%s', (what, make) => {
     await make(join(folder, '.manifest.next'));
     await expect(recover(folderPlace(folder), [])).rejects.toThrow(/\.manifest\.next is not a manifest .* Move it/);
   });
+});
+
+test('nobody can put a link where a file is written: its name is not known before', async () => {
+  const path = join(folder, '_manifest');
+  await writeFile(join(folder, 'elsewhere'), 'kept');
+  // What an earlier version called it.
+  await symlink(join(folder, 'elsewhere'), join(folder, `._manifest.${process.pid}.part`));
+  await replaceFile(path, 'written');
+  expect(await readFile(path, 'utf8')).toBe('written');
+  expect(await readFile(join(folder, 'elsewhere'), 'utf8')).toBe('kept');
+  expect(partOf(path)).not.toBe(partOf(path));
+});
+
+test('a folder that is called as what a killed run leaves stays, and stops no export', async () => {
+  await mkdir(join(folder, '.latest.csv.1.part'));
+  expect(await recover(folderPlace(folder), [])).toMatchObject({ isTrusted: true });
+  expect(await readdir(folder)).toEqual(['.latest.csv.1.part']);
+});
+
+test('a manifest that would need much memory is none', async () => {
+  await writeFile(join(folder, '_manifest'), `{"manifest":1,"padding":[${'{},'.repeat(2_000_000)}1]}`);
+  await expect(readManifest(folder)).rejects.toThrow('it is JSON with more than 1000000 values');
+  await expect(readManifest(folder, undefined, 1000)).rejects.toThrow('not a regular file of at most 1000 bytes');
 });
 
 test('another text in the place of the next manifest is named, with what to do', async () => {

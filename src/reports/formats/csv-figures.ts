@@ -21,6 +21,7 @@ export async function figuresOfCsv(
   let values = 0;
 
   function endField(text: string | undefined): void {
+    if (field >= mostColumns) throw new Error(`record ${records} has more than ${mostColumns} fields`);
     if (records === 0) header.push((text ?? '').replace(/^\uFEFF/, ''));
     else if (field === wanted && text !== undefined && text !== '') {
       sum += wholeOfDecimal(text.replace(decimal, '.'), column?.decimals ?? 0);
@@ -43,6 +44,7 @@ export async function figuresOfCsv(
   const between = separator.charCodeAt(0);
   // Scans byte by byte, and converts only the bytes of the wanted column to text.
   let kept: number[] = [];
+  let size = 0;
   let isKept = true;
   let place: 'start' | 'plain' | 'quoted' | 'after quote' = 'start';
   function end(isOfRecord: boolean): void {
@@ -50,12 +52,15 @@ export async function figuresOfCsv(
     endField(isKept ? Buffer.from(kept).toString() : undefined);
     if (isOfRecord) endRecord();
     kept = [];
+    size = 0;
     isKept = records === 0 || field === wanted;
     place = 'start';
   }
   let isInRecord = false;
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     for (const byte of chunk) {
+      size += 1;
+      if (size > mostCellBytes) throw new Error(`record ${records} has a field of more than ${mostCellBytes} bytes`);
       if (place === 'quoted') {
         if (byte === quote) place = 'after quote';
         else if (isKept) kept.push(byte);
@@ -85,6 +90,10 @@ export async function figuresOfCsv(
   if (records === 0) throw new Error('there is no header');
   return { rows: records - 1, cost: values === 0 ? null : decimalOfWhole(sum, column?.decimals ?? 0) };
 }
+
+/** What a file may claim: far more than any report has. Whoever sends one may have written anything. */
+const mostColumns = 100_000;
+const mostCellBytes = 8 * 1024 * 1024;
 
 const [quote, carriageReturn, lineFeed] = [0x22, 0x0d, 0x0a];
 
