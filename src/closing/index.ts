@@ -14,5 +14,7 @@ export {
   invoiceDifference,
   invoiceWarning,
   invoiceWords,
+  type RevokedInvoice,
+  sameInvoiceWarning,
   totalBilled,
 } from './invoice.ts';

@@ -56,6 +56,38 @@ export function invoiceWarning(month: Instant, close: Billed): string | undefine
   );
 }
 
+/** What a month billed to an account when it was last closed, before it was reopened. */
+export interface RevokedInvoice extends Invoice {
+  readonly cost: string;
+  readonly correctionCost: string;
+}
+
+/**
+ * A warning about an invoice that is that of the last close, although the books had another cost for the month then: what
+ * moved between months is billed twice, or not at all. Undefined if there is nothing to warn about.
+ */
+export function sameInvoiceWarning(
+  month: Instant,
+  close: Billed,
+  revoked: readonly RevokedInvoice[],
+): string | undefined {
+  const { account, invoiced } = close;
+  const last = revoked.find((one) => one.account === account);
+  if (last === undefined || invoiced === undefined || wholeOf(last.invoiced) !== wholeOf(invoiced)) return undefined;
+  const moved = wholeOf(close.cost) + wholeOf(close.correctionCost) - wholeOf(last.cost) - wholeOf(last.correctionCost);
+  if (absolute(moved) < cent) return undefined;
+  const [how, so] =
+    moved < 0n
+      ? ['more', 'If an earlier month bills this now, it is billed twice']
+      : ['less', 'If no other month bills this, it is not billed'];
+  const name = formatMonth(month);
+  return (
+    `account ${account}: the invoice of ${amount(invoiced)} USD is that of the last close of ${name}, when the books had ` +
+    `${amount(textOf(absolute(moved)))} USD ${how} for it. ${so}: run "costbook reopen ${name} --reason …", then close the month ` +
+    'with the corrected total of its invoice'
+  );
+}
+
 /** The invoices of a close, for people: `3623.03 USD`. */
 export function describeInvoices(invoices: readonly Invoice[]): string {
   return invoices.map(({ account, invoiced }) => `${trimmedDecimal(invoiced)} USD for account ${account}`).join(', ');

@@ -10,8 +10,10 @@ import {
   invoiceWarning,
   invoiceWords,
   isAsClosed,
+  type RevokedInvoice,
   readBilledMonth,
   readClosedMonth,
+  sameInvoiceWarning,
   totalBilled,
 } from '../closing/index.ts';
 import { type LocalConfig, loadConfig } from '../config/index.ts';
@@ -108,7 +110,8 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     const accounts = await accountsToClose(connection, config, month);
     const ids = accounts.map(({ account }) => account);
     const invoiced = invoicedBy(invoices, ids);
-    if (invoices === undefined) await expectNoRevokedInvoice(connection, month.start);
+    const revokedInvoices = await readRevokedInvoices(connection, month.start);
+    if (invoices === undefined) expectNoRevokedInvoice(revokedInvoices, month.start);
     const { closeAfterDays, settleDays, lagHours } = config;
     const obstacles = [
       ...closeObstacles({
@@ -134,6 +137,10 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
     }
     context.progress(`adding up ${formatMonth(month.start)}`);
     const closes = await readBilledMonth(connection, month.start, ids, { invoices: invoiced, rate });
+    for (const close of closes) {
+      const same = sameInvoiceWarning(month.start, close, revokedInvoices);
+      if (same !== undefined) context.tell(`warning: ${same}`);
+    }
     const units = await knownUnits(connection);
     const closedAt = await warehouse.closeMonth(
       { month: month.start, runNumber, accounts: closes, units, rate },
@@ -164,16 +171,22 @@ async function rulesNotApplied(connection: Connection, dir: string): Promise<rea
   ];
 }
 
+async function readRevokedInvoices(connection: Connection, month: Instant): Promise<RevokedInvoice[]> {
+  const rows = await connection.rows(await readSql('closing', 'revoked_invoices'), {
+    month: `${formatMonth(month)}-01`,
+  });
+  return rows.map((row) => ({
+    ...{ account: String(row['account']), invoiced: String(row['invoiced']) },
+    ...{ cost: String(row['cost']), correctionCost: String(row['correction_cost']) },
+  }));
+}
+
 /**
  * Throws UsageError if the last close of a reopened month had an invoice: to close it without one would change what the
  * month bills in silence.
  */
-async function expectNoRevokedInvoice(connection: Connection, month: Instant): Promise<void> {
-  const rows = await connection.rows(await readSql('closing', 'revoked_invoices'), {
-    month: `${formatMonth(month)}-01`,
-  });
-  if (rows.length === 0) return;
-  const invoices = rows.map((row) => ({ account: String(row['account']), invoiced: String(row['invoiced']) }));
+function expectNoRevokedInvoice(invoices: readonly RevokedInvoice[], month: Instant): void {
+  if (invoices.length === 0) return;
   const [had, same] = invoices.length === 1 ? ['an invoice', 'the same invoice'] : ['invoices', 'the same invoices'];
   throw new UsageError(
     `${formatMonth(month)} had ${had} when it was last closed: ${describeInvoices(invoices)}. Add "${invoiceOption(invoices)}" ` +

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type CloseQuestion, closeObstacles, firstCloseWarning } from '../../src/closing/close.ts';
-import { billedCost, invoiceDifference, invoiceWarning, invoiceWords } from '../../src/closing/invoice.ts';
+import {
+  billedCost,
+  invoiceDifference,
+  invoiceWarning,
+  invoiceWords,
+  sameInvoiceWarning,
+} from '../../src/closing/invoice.ts';
 import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/closes.ts';
@@ -269,4 +275,19 @@ describe('the invoice of a close', () => {
     expect(warning !== undefined).toBe(warns);
     if (warns) expect(warning).toContain('"costbook reopen 2026-10 --reason …"');
   });
+
+  test.each([
+    ['2600', '85.53', '2600', /had 85\.53 USD more for it\. If an earlier month bills this now, it is billed twice/],
+    ['2600', '-85.53', '2600', /had 85\.53 USD less for it\. If no other month bills this, it is not billed/],
+    ['2600', '0', '2600', undefined],
+    ['2600', '85.53', '2514.47', undefined],
+  ])(
+    'of %s USD at the last close, with corrections of %s USD, and of %s USD now',
+    (before, corrections, now, words) => {
+      const last = { account: 'acc_one', invoiced: before, cost: '2578.02', correctionCost: corrections };
+      const warning = sameInvoiceWarning(october, close(now, '0'), [last]);
+      expect(warning === undefined).toBe(words === undefined);
+      if (words !== undefined) expect(warning).toMatch(words);
+    },
+  );
 });
