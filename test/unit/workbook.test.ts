@@ -58,6 +58,7 @@ describe('a workbook', () => {
       '<img src=x onerror=alert(1)>',
       'a&b"c',
       '_x0041_',
+      '_x0041_x0042_x0043_',
       'x\u202Ey',
     ];
     expect(await readBack([texts.map((text) => ({ text }))])).toEqual([texts]);
