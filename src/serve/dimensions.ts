@@ -21,8 +21,8 @@ export type Dimension = string;
 /** Conditions by dimension: the value, '' for costs without one. */
 export type Filters = Readonly<Record<Dimension, string>>;
 
-/** Stands for costs that an allocation rule splits over owners. No owner has this name. */
-export const sharedOwner = '\u0000shared';
+/** Stands for costs that an allocation rule splits over owners. Nothing has this name: texts of the books are well-formed. */
+export const sharedOwner = '\ud800shared';
 
 const words: Readonly<Record<string, string>> = {
   workspace: 'Workspace',

@@ -214,7 +214,7 @@ function valuesOf(question: ExploreQuestion): Record<string, string | number | n
         return [
           {
             of: part === undefined || of === 'label' ? of : 'owner_part',
-            value,
+            value: shared ? '' : value,
             shared,
             pointer: pointerTo(part ?? ''),
           },
