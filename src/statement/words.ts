@@ -10,10 +10,14 @@ export function titleOf({ month, owner, dimension }: Pick<StatementData, 'month'
 }
 
 /** What the numbers rest on: closed, settled, complete or a draft; and which numbers of the month before are shown. */
-export function stateOf(data: Pick<StatementData, 'month' | 'state' | 'missing' | 'isMonthBeforeClosed'>): string {
-  const { month, state, missing, isMonthBeforeClosed } = data;
+export function stateOf(
+  data: Pick<StatementData, 'month' | 'state' | 'missing' | 'isMonthBeforeClosed' | 'owners'>,
+): string {
+  const { month, state, missing, isMonthBeforeClosed, owners } = data;
   if (state.closedAt !== null) {
-    const before = isMonthBeforeClosed ? ' The month before has the numbers of its own close.' : '';
+    // Both months are compared by the same rules, so an owner may have another part than its own statement had.
+    const rules = owners.length > 0 ? ', its owners by the rules of this one' : '';
+    const before = isMonthBeforeClosed ? ` The month before has the costs of its own close${rules}.` : '';
     return `Closed at ${shownInstant(state.closedAt)}. The numbers are those of the close.${before}`;
   }
   const before = isMonthBeforeClosed ? ' The month before is closed and has its current numbers.' : '';

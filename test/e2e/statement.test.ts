@@ -300,7 +300,7 @@ test('the statement of a closed month compares with the month before as it was c
   expect(stdout).toContain('2026-09: billed 12.030000000000 USD, cost of the month 11.025000000003 USD');
   const page = await readFile(join(dir, inSeptember, 'statement-2026-09.html'), 'utf8');
   expect(page).toContain('>12.03</data>');
-  expect(page).toContain('The month before has the numbers of its own close.');
+  expect(page).toContain('The month before has the costs of its own close, its owners by the rules of this one.');
   const workbook = await sheets(join(dir, inSeptember, 'statement-2026-09.xlsx'));
   for (const name of ['By workspace', 'By resource', 'By owner', 'Changes since last month']) {
     expect([name, total(workbook.get(name), 'Cost month before USD')]).toEqual([name, 6.850000000002]);
