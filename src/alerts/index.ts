@@ -1,4 +1,5 @@
 export { type Delivery, deliver } from './deliver.ts';
+export { type Evaluated, evaluateAlerts } from './evaluate.ts';
 export {
   type Message,
   maxAlertsOfAgent,

@@ -1,20 +1,19 @@
 import {
   alertFactsOptions,
   alertWithoutBooks,
-  asKnown,
   asRaised,
   type Delivery,
   deliverAll,
+  type Evaluated,
+  evaluateAlerts,
   exitCodeOf,
   forgetUnstored,
   type Message,
   maxAlertsOfAgent,
-  messagesOf,
   type OutgoingMessage,
   originOf,
   readableAlertingConfig,
   readInSlack,
-  readPictures,
   slackMessage,
   type UnstoredAlert,
   unstoredAlerts,
@@ -22,20 +21,17 @@ import {
 import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
-import type { LocalConfig } from '../config/index.ts';
-import { type AlertFactsOptions, cardOf, readAlertFacts, type Transitions, transitionsOf } from '../findings/index.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
+import { describeCompleteness } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { formatSecond, type Instant } from '../time/time.ts';
+import type { Instant } from '../time/time.ts';
 import {
   type AnswerCache,
   answerCache,
   expectBooks,
-  type KnownAlert,
   knownAlerts,
   type MadeBy,
-  type NewMessage,
   openBooks,
   type Warehouse,
 } from '../warehouse/index.ts';
@@ -44,7 +40,7 @@ import { faultsOfFiles } from './files-of-books.ts';
 import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';
-import { type Outcome, writingRun } from './writing-run.ts';
+import { writingRun } from './writing-run.ts';
 
 export const alertCommand: Command = {
   name: 'alert',
@@ -72,56 +68,37 @@ export const alertCommand: Command = {
         // The run may have set the clock back, and a step before this one may have run the checks.
         const asked = { ...before, ...checksOfRun(context), now: context.effects.now() };
         const stored = await warehouse.knownAlerts();
-        const unstored = waiting.flatMap((alert) => notStored(alert, stored) ?? []);
-        const known = withUnstored(stored, unstored);
         const books = await openPublished(warehouse, context);
         const cache = answerCache(books.connection);
-        let transitions: Transitions;
-        let messages: NewMessage[];
-        let completeness: string;
-        let bug: unknown;
-        let spends: Outcome['spends'];
+        let found: Evaluated;
         try {
-          const asking = { ...asked, problem, runNumber, cache, isForecastStored: true };
-          const found = await readAlertFacts(books.connection, known, asking);
-          const { facts, problem: further, missing, forecasts, anomalies } = found;
-          ({ bug, spends } = found);
-          for (const sentence of missing) context.tell(`warning: no data: ${sentence}`);
-          problems = [...problems, ...(further === undefined ? [] : [further])];
-          const state = await completenessOf(books.connection);
-          completeness = describeCompleteness(state);
           const at = await warehouse.seenAt(asked.now);
-          // Stored before they are sent, so that a kill between the two loses nothing.
-          await warehouse.recordAnomalies({ runNumber, at, ...anomalies });
-          transitions = transitionsOf(known, facts, { now: at, everybody: config.alerts.notify });
-          const pictures = await readPictures(books.connection, transitions.entries, config.sinks, {
-            ...asked,
-            forecasts,
-            log: context.effects.log,
+          found = await evaluateAlerts(books.connection, {
+            asked: { ...asked, problem, runNumber, cache, isForecastStored: true },
+            ...{ stored, waiting, config, everybody: config.alerts.notify, origin, at, log: context.effects.log },
           });
-          const [agents, incidents] = [agentsOf(config), incidentSinksOf(config)];
-          messages = messagesOf(transitions.entries, { ...state, at: formatSecond(at), origin }, pictures, {
-            agents,
-            incidents,
-          });
-          tellOfAgents(transitions.entries, agents, context);
-          // Stored before alerts about them, so that no message names a forecast that is not stored.
+          for (const sentence of found.missing) context.tell(`warning: no data: ${sentence}`);
+          problems = [...problems, ...(found.problem === undefined ? [] : [found.problem])];
+          tellOfAgents(found, context);
+          // All is stored before it is sent, so that a kill between the two loses nothing; forecasts and anomalies before
+          // alerts about them, so that no message names one that is not stored.
+          await warehouse.recordAnomalies({ runNumber, at, ...found.anomalies });
           await warehouse.recordForecasts({
             runNumber,
             at,
             loadNumber: await warehouse.lastLoadNumber(),
             level: forecastLevel,
-            forecasts: forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
+            forecasts: found.forecasts.flatMap((forecast) => forecastRow(forecast) ?? []),
           });
-          await storeAlerts(unstored, warehouse, runNumber, at);
-          await warehouse.recordEvaluation({ runNumber, at, ...transitions, messages });
+          await storeAlerts(found.unstored, warehouse, runNumber, at);
+          await warehouse.recordEvaluation({ runNumber, at, ...found.transitions, messages: found.messages });
           await warehouse.rememberChecks();
           await forgetUnstored(context.dir);
           await storeAnswers(cache, { runNumber, at }, warehouse, context);
         } finally {
           books.close();
         }
-        const open = openAfter(known, transitions);
+        const { transitions, bug, spends, open } = found;
         if (config.sinks.length === 0 && open > 0) context.tell(nobodyNotified(open, read));
         const deliveries = await deliverAll(warehouse, runNumber, config, context);
         context.count?.({
@@ -130,7 +107,7 @@ export const alertCommand: Command = {
           messages: deliveries.length,
           delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
         });
-        await answer(transitions, deliveries, completeness, context);
+        await answer(transitions, deliveries, describeCompleteness(found.state), context);
         for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
         if (bug !== undefined) throw bug;
         const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
@@ -160,39 +137,13 @@ function nobodyNotified(
   );
 }
 
-/** The sinks that get a message for each alert. */
-function agentsOf({ sinks }: LocalConfig): readonly string[] {
-  return sinks.flatMap(({ name, type }) => (type === 'agent' ? [name] : []));
-}
-
-/** The sinks that open an incident for each alert. */
-function incidentSinksOf({ sinks }: LocalConfig): readonly string[] {
-  return sinks.flatMap(({ name, type }) => (type === 'pagerduty' ? [name] : []));
-}
-
 /** Warns if an agent does not get all alerts of an evaluation. */
-function tellOfAgents(entries: Transitions['entries'], agents: readonly string[], { tell }: CommandContext): void {
-  for (const agent of agents) {
-    const count = entries.filter(({ sinks }) => sinks.includes(agent)).length;
-    if (count <= maxAlertsOfAgent) continue;
+function tellOfAgents({ beyondAgents }: Evaluated, { tell }: CommandContext): void {
+  for (const { agent, count } of beyondAgents) {
     tell(
       `warning: the sink ${agent} gets the ${maxAlertsOfAgent} most urgent of ${count} alerts: each is a call of its agent`,
     );
   }
-}
-
-/** An alert that was sent without the books, as it will be stored; undefined if a killed run already stored it. */
-function notStored(alert: UnstoredAlert, known: readonly KnownAlert[]): UnstoredAlert | undefined {
-  const stored = known.find(({ key }) => key === alert.fact.key);
-  if (stored === undefined) return { ...alert, occurrence: Math.max(1, alert.occurrence) };
-  // An empty file does not say which occurrence it is.
-  if (alert.occurrence === 0) return stored.isOpen ? undefined : { ...alert, occurrence: stored.occurrence + 1 };
-  return stored.occurrence >= alert.occurrence ? undefined : alert;
-}
-
-function withUnstored(known: readonly KnownAlert[], unstored: readonly UnstoredAlert[]): readonly KnownAlert[] {
-  const sent = unstored.map(asKnown);
-  return [...known.filter(({ key }) => !sent.some((alert) => alert.key === key)), ...sent];
 }
 
 /** Stores what the run computed for later commands. They only take longer without it, so a failure is no failure of the run. */
@@ -222,14 +173,6 @@ async function storeAlerts(
   if (unstored.length === 0) return;
   const nothing = { ended: [], notified: [], acknowledged: [], messages: [] };
   await warehouse.recordEvaluation({ runNumber, at, raised: unstored.map(asRaised), ...nothing });
-}
-
-/** How many alerts are open after an evaluation. */
-function openAfter(known: readonly KnownAlert[], { raised, ended }: Transitions): number {
-  const keys = new Set(known.flatMap(({ isOpen, key }) => (isOpen ? [key] : [])));
-  for (const { key } of ended) keys.delete(key);
-  for (const { key } of raised) keys.add(key);
-  return keys.size;
 }
 
 function failureOf(deliveries: readonly Delivery[], problems: readonly Error[]): string {
@@ -328,23 +271,17 @@ async function readOnly(context: CommandContext) {
   const { problem, ...asked } = alertFactsOptions(asRead, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const known = await knownAlerts(books.connection);
-    const read = await readAlertFacts(books.connection, known, {
-      ...{ ...asked, problem },
-      cache: answerCache(books.connection),
+    const { messages, missing, bug, ...found } = await evaluateAlerts(books.connection, {
+      asked: { ...asked, problem, cache: answerCache(books.connection) },
+      stored: await knownAlerts(books.connection),
+      waiting: await unstoredAlerts(context, config.alerts.notify),
+      everybody: config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify,
+      ...{ config, origin: originOf(config, context), at: asked.now, log: context.effects.log },
     });
-    for (const sentence of read.missing) context.tell(`warning: no data: ${sentence}`);
-    const everybody = config.sinks.length === 0 ? ['(no sink yet)'] : config.alerts.notify;
-    const { entries } = transitionsOf(known, read.facts, { now: asked.now, everybody });
-    const state = await completenessOf(books.connection);
-    const head = { ...state, at: formatSecond(asked.now), origin: originOf(config, context) };
-    const messages = messagesOf(entries, head, undefined, {
-      agents: agentsOf(config),
-      incidents: incidentSinksOf(config),
-    });
-    if (read.bug !== undefined) throw read.bug;
+    for (const sentence of missing) context.tell(`warning: no data: ${sentence}`);
+    if (bug !== undefined) throw bug;
     const [fault] = await faultsOfFiles(context.dir, books, context.signal);
-    return { messages, problem: problem ?? read.problem, fault };
+    return { messages, problem: problem ?? found.problem, fault };
   } finally {
     books.close();
   }

@@ -1,6 +1,7 @@
 export type { BudgetAlertFact } from './budget-fact.ts';
 export { bar, cardOf } from './card.ts';
 export {
+  type AlertFacts,
   type AlertFactsOptions,
   type CurrentCauses,
   currentCauses,

@@ -169,8 +169,17 @@ export async function booksOf(name: string): Promise<Given> {
   if (shape.before === undefined) {
     await given.run(loaded, 'allocation', 'apply');
   }
-  await given.run(loaded, 'alert');
+  await alertAsShown(given);
   return given;
+}
+
+/** Alerts, after a dry run that has to print to the letter what is sent; only the time of the run may be another. */
+async function alertAsShown(given: Given): Promise<void> {
+  const dry = JSON.parse(await given.run(loaded, 'alert', '--dry-run', '--json')) as { sink: string; slack: unknown }[];
+  await given.run(loaded, 'alert');
+  const sent = given.slack.calls.flatMap(({ method, content }) => (method === 'chat.postMessage' ? [content] : []));
+  const shown = dry.flatMap(({ sink, slack }) => (sink === 'chat' ? [slack] : []));
+  expect(sent).toMatchObject(shown);
 }
 
 /** The catalogue's answers for these books, by figure and subject. */
