@@ -1,4 +1,5 @@
---! about: Each account, and the instants through which its books are complete and settled.
+--! about: Accounts, also those in costbook.yaml that have no load yet: through when the books of each are complete
+--! about: (every hour loaded and proven) and settled.
 --! grain: account
 create or replace view accounts as
 with claims as (
@@ -53,25 +54,17 @@ first_hours as (
 )
 select
   accounts.account,
-  accounts.name,
-  accounts.role,
-  accounts.history_start,
-  first_hours.first_covered,
-  complete.complete_through,
+  accounts.name, --: Account name from costbook.yaml
+  accounts.role, --: Role of the token that last queried the platform: admin or member
+  accounts.history_start, --: First hour of the account's history, UTC; null if the platform has not reported it
+  first_hours.first_covered, --: First hour in the books, UTC
+  complete.complete_through, --: Every hour before this instant is loaded and proven, without gaps, UTC; null if no hour is
   -- greatest() ignores nulls: an account without complete hours must not look settled.
   case
     when complete.complete_through is not null
       then greatest(accounts.history_start, complete.complete_through - to_days(accounts.settle_days))
-  end as settled_through
+  end as settled_through --: The platform is no longer expected to change hours before this instant, UTC
 from ledger.accounts as accounts
 left join first_hours using (account)
 left join complete using (account)
 where accounts.replaced_at is null;
-comment on view accounts is 'Accounts, also those in costbook.yaml that have no load yet: through when the books of each are complete (every hour loaded and proven) and settled';
-comment on column accounts.account is 'Billing account';
-comment on column accounts.name is 'Account name from costbook.yaml';
-comment on column accounts.role is 'Role of the token that last queried the platform: admin or member';
-comment on column accounts.history_start is 'First hour of the account''s history, UTC; null if the platform has not reported it';
-comment on column accounts.first_covered is 'First hour in the books, UTC';
-comment on column accounts.complete_through is 'Every hour before this instant is loaded and proven, without gaps, UTC; null if no hour is';
-comment on column accounts.settled_through is 'The platform is no longer expected to change hours before this instant, UTC';

@@ -1,4 +1,4 @@
---! about: Every alert, one row for each time that it was raised.
+--! about: Alerts, one row for each time that an alert was raised.
 --! grain: alert_key, occurrence
 create or replace view alerts as
 with starts as (
@@ -35,23 +35,23 @@ messages as (
   group by entry.key, entry.occurrence
 )
 select
-  alerts.alert_key,
-  alerts.occurrence,
-  alerts.kind,
-  alerts.account,
-  alerts.severity,
-  alerts.ended_at is null as is_open,
-  alerts.raised_at,
-  stories.open_since,
-  alerts.ended_at,
-  alerts.ending,
-  acknowledgements.until_at as acknowledged_until,
-  messages.last_delivered_at,
-  coalesce(messages.pending_messages, 0) as pending_messages,
-  coalesce(messages.dead_messages, 0) as dead_messages,
-  alerts.sinks,
-  alerts.fact,
-  alerts.run_number
+  alerts.alert_key, --: Kind, account and further details that identify the alert; the same at every evaluation
+  alerts.occurrence, --: 1 for the first time that this key was raised, 2 for the second, and so on
+  alerts.kind, --: Subject: anomaly, budget, stale, clock, unproven, check, run, books, listings, closed_month or dimension
+  alerts.account, --: Account that the alert concerns; null if it concerns several or none
+  alerts.severity, --: info, warning or critical
+  alerts.ended_at is null as is_open, --: Whether the alert still applies
+  alerts.raised_at, --: When the alert was raised, UTC
+  stories.open_since, --: When its story started, UTC: the first time that it was raised without a break. An alert with news is raised again
+  alerts.ended_at, --: When the alert ended, UTC; null while it is open
+  alerts.ending, --: resolved: the cause is gone. superseded: raised again with other numbers. withdrawn: it is no longer evaluated, such as after its budget was removed. lapsed: its period is long over. reached: the forecast amount has been spent, which another alert reports
+  acknowledgements.until_at as acknowledged_until, --: No notification is sent before this instant, UTC; null if nobody acknowledged the alert
+  messages.last_delivered_at, --: When a sink last accepted a message about the alert, UTC; null if none has
+  coalesce(messages.pending_messages, 0) as pending_messages, --: Messages about the alert that no sink has accepted yet
+  coalesce(messages.dead_messages, 0) as dead_messages, --: Messages about the alert that Costbook gave up sending
+  alerts.sinks, --: Names of the sinks that are notified, a JSON array
+  alerts.fact, --: What the alert reports, as JSON
+  alerts.run_number --: Run that raised the alert
 from ledger.alerts as alerts
 join stories on stories.alert_key = alerts.alert_key and stories.occurrence = alerts.occurrence
 left join ledger.acknowledgements as acknowledgements
@@ -60,21 +60,3 @@ left join ledger.acknowledgements as acknowledgements
   and alerts.ended_at is null
 left join messages
   on messages.alert_key = alerts.alert_key and messages.occurrence = alerts.occurrence;
-comment on view alerts is 'Alerts, one row for each time that an alert was raised';
-comment on column alerts.alert_key is 'Kind, account and further details that identify the alert; the same at every evaluation';
-comment on column alerts.occurrence is '1 for the first time that this key was raised, 2 for the second, and so on';
-comment on column alerts.kind is 'Subject: anomaly, budget, stale, clock, unproven, check, run, books, listings, closed_month or dimension';
-comment on column alerts.account is 'Account that the alert concerns; null if it concerns several or none';
-comment on column alerts.severity is 'info, warning or critical';
-comment on column alerts.is_open is 'Whether the alert still applies';
-comment on column alerts.raised_at is 'When the alert was raised, UTC';
-comment on column alerts.open_since is 'When its story started, UTC: the first time that it was raised without a break. An alert with news is raised again';
-comment on column alerts.ended_at is 'When the alert ended, UTC; null while it is open';
-comment on column alerts.ending is 'resolved: the cause is gone. superseded: raised again with other numbers. withdrawn: it is no longer evaluated, such as after its budget was removed. lapsed: its period is long over. reached: the forecast amount has been spent, which another alert reports';
-comment on column alerts.acknowledged_until is 'No notification is sent before this instant, UTC; null if nobody acknowledged the alert';
-comment on column alerts.last_delivered_at is 'When a sink last accepted a message about the alert, UTC; null if none has';
-comment on column alerts.pending_messages is 'Messages about the alert that no sink has accepted yet';
-comment on column alerts.dead_messages is 'Messages about the alert that Costbook gave up sending';
-comment on column alerts.sinks is 'Names of the sinks that are notified, a JSON array';
-comment on column alerts.fact is 'What the alert reports, as JSON';
-comment on column alerts.run_number is 'Run that raised the alert';

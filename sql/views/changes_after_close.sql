@@ -1,6 +1,6 @@
---! about: Every change to an hour of a closed month by a load after its close, and the month that bills it.
---! about: Internal: public views build on it.
+--! about: Every change to an hour of a closed month that was seen after the close.
 --! grain: series_id, bucket_start, load_number
+-- Internal: public views build on it.
 create or replace view ledger.changes_after_close as
 with
 -- The month after the last closed one, the first open one, bills a change seen after the last close.
@@ -81,11 +81,11 @@ changes as (
     and restatements.load_number = written_late.load_number
 )
 select
-  changes.series_id,
-  changes.bucket_start,
-  changes.load_number,
-  changes.usage_month,
-  billing_loads.billing_month,
+  changes.series_id, --: Series
+  changes.bucket_start, --: Start of the hour that changed, UTC
+  changes.load_number, --: Load that found the change
+  changes.usage_month, --: First day of the closed month that contains the hour, UTC
+  billing_loads.billing_month, --: First day of the month that bills the change, UTC
   changes.old_cost,
   changes.new_cost,
   changes.old_usage,
@@ -93,13 +93,3 @@ select
 from changes
 join billing_loads
   on changes.load_number > billing_loads.after_load and changes.load_number <= billing_loads.through_load;
-comment on view ledger.changes_after_close is 'Every change to an hour of a closed month that was seen after the close';
-comment on column ledger.changes_after_close.series_id is 'Series';
-comment on column ledger.changes_after_close.bucket_start is 'Start of the hour that changed, UTC';
-comment on column ledger.changes_after_close.load_number is 'Load that found the change';
-comment on column ledger.changes_after_close.usage_month is 'First day of the closed month that contains the hour, UTC';
-comment on column ledger.changes_after_close.billing_month is 'First day of the month that bills the change, UTC';
-comment on column ledger.changes_after_close.old_cost is 'Cost in USD before the change; null if the series had no row';
-comment on column ledger.changes_after_close.new_cost is 'Cost in USD after the change; null if the row is gone';
-comment on column ledger.changes_after_close.old_usage is 'Usage before the change';
-comment on column ledger.changes_after_close.new_usage is 'Usage after the change';

@@ -1,6 +1,6 @@
---! about: The closed months, and the loads whose changes to earlier months each of them bills. Internal: public
---! about: views build on it.
+--! about: Closed months, one row each for all accounts together.
 --! grain: billing_month
+-- Internal: public views build on it.
 create or replace view ledger.closed_months as
 with closed as (
   select distinct billing_month, closed_at, load_number
@@ -8,14 +8,9 @@ with closed as (
   where reopened_at is null
 )
 select
-  billing_month,
+  billing_month, --: First day of the month, UTC
   closed_at,
   -- Months are closed oldest first: a change seen between two closes belongs to the later one.
-  coalesce(lag(load_number) over (order by billing_month), 0) as after_load,
-  load_number as through_load
+  coalesce(lag(load_number) over (order by billing_month), 0) as after_load, --: This month bills the changes that later loads made to earlier closed months
+  load_number as through_load --: Last load before the close: this month bills changes up to this load
 from closed;
-comment on view ledger.closed_months is 'Closed months, one row each for all accounts together';
-comment on column ledger.closed_months.billing_month is 'First day of the month, UTC';
-comment on column ledger.closed_months.closed_at is 'When the month was closed, UTC; its reports answer as of this instant';
-comment on column ledger.closed_months.after_load is 'This month bills the changes that later loads made to earlier closed months';
-comment on column ledger.closed_months.through_load is 'Last load before the close: this month bills changes up to this load';

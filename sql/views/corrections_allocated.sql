@@ -1,7 +1,9 @@
---! about: Corrections of closed months by owner: each goes to the owner of the hour that it corrects, by the rules by which
---! about: that month was charged. A correction of shared cost is split as that month's shared cost: its weights are the
---! about: direct costs at the close, so a split does not move when somebody else's cost is corrected.
+--! about: Corrections of closed months by the owner of the corrected hour, by the rules that were active when its month
+--! about: was closed, in the month that bills them. Each row of corrections appears once, or once per owner if its cost
+--! about: is shared; the sums equal those of corrections.
 --! grain: account, billing_month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
+-- A correction of shared cost is split as that month's shared cost: its weights are the direct costs at the close, so a
+-- split does not move when somebody else's cost is corrected.
 create or replace view corrections_allocated as
 with
 corrected as materialized (select * from corrections),
@@ -94,9 +96,9 @@ allocated as (
 )
 select
   account,
-  billing_month,
-  usage_month,
-  bucket_start,
+  billing_month, --: First day of the month that bills the correction, UTC
+  usage_month, --: First day of the closed month that contains the hour, UTC
+  bucket_start, --: Start of the hour that is corrected, UTC
   bucket_end,
   workspace,
   resource_type,
@@ -104,34 +106,13 @@ select
   resource_uuid,
   billing_dimension,
   unit,
-  charged_owner as owner,
+  charged_owner as owner, --: Owner of the hour: a JSON object with the rules' dimensions in order, each a text or null
   json_extract_string(charged_owner, '/team') as team,
   json_extract_string(charged_owner, '/product') as product,
   json_extract_string(charged_owner, '/environment') as environment,
-  rule,
-  is_split as is_shared,
-  cast(cast(part_units as decimal(38, 0)) * 0.000000000001 as decimal(38, 12)) as cost,
-  cast(cast(part_usage_units as decimal(38, 0)) * 0.000001 as decimal(38, 6)) as usage,
+  rule, --: Allocation rule that applies to the hour
+  is_split as is_shared, --: Whether a rule splits the cost over owners; if so, cost and usage are this owner's share
+  cast(cast(part_units as decimal(38, 0)) * 0.000000000001 as decimal(38, 12)) as cost, --: Change in cost, USD; negative for a credit
+  cast(cast(part_usage_units as decimal(38, 0)) * 0.000001 as decimal(38, 6)) as usage, --: Change in usage, in the unit of column unit
   series_id
 from allocated;
-comment on view corrections_allocated is 'Corrections of closed months by the owner of the corrected hour, by the rules that were active when its month was closed, in the month that bills them. Each row of corrections appears once, or once per owner if its cost is shared; the sums equal those of corrections';
-comment on column corrections_allocated.account is 'Billing account';
-comment on column corrections_allocated.billing_month is 'First day of the month that bills the correction, UTC';
-comment on column corrections_allocated.usage_month is 'First day of the closed month that contains the hour, UTC';
-comment on column corrections_allocated.bucket_start is 'Start of the hour that is corrected, UTC';
-comment on column corrections_allocated.bucket_end is 'End of the hour, UTC, exclusive';
-comment on column corrections_allocated.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
-comment on column corrections_allocated.resource_type is 'Resource type, as the platform names it';
-comment on column corrections_allocated.resource_name is 'Resource name';
-comment on column corrections_allocated.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
-comment on column corrections_allocated.billing_dimension is 'Billing dimension: what is metered and priced';
-comment on column corrections_allocated.unit is 'Unit of usage; null if unknown';
-comment on column corrections_allocated.owner is 'Owner of the hour: a JSON object with the rules'' dimensions in order, each a text or null';
-comment on column corrections_allocated.team is 'Team of the owner; null if it has none';
-comment on column corrections_allocated.product is 'Product of the owner; null if it has none';
-comment on column corrections_allocated.environment is 'Environment of the owner; null if it has none';
-comment on column corrections_allocated.rule is 'Allocation rule that applies to the hour';
-comment on column corrections_allocated.is_shared is 'Whether a rule splits the cost over owners; if so, cost and usage are this owner''s share';
-comment on column corrections_allocated.cost is 'Change in cost, USD; negative for a credit';
-comment on column corrections_allocated.usage is 'Change in usage, in the unit of column unit';
-comment on column corrections_allocated.series_id is 'Number of the series; view series has its names';

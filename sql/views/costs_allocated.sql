@@ -1,4 +1,5 @@
---! about: Cost and usage by hour and owner: every row of costs with its owner; a shared cost has one row per owner.
+--! about: Cost and usage by hour and owner, by the current allocation rules. Each row of costs appears once, or once
+--! about: per owner if its cost is shared; the sums equal those of costs.
 --! grain: account, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension, owner
 create or replace view costs_allocated as
 with
@@ -55,31 +56,12 @@ select
   resource_uuid,
   billing_dimension,
   unit,
-  owner,
+  owner, --: Owner of the cost: a JSON object with the rules' dimensions in order, each a text or null
   team,
   product,
   environment,
-  rule,
-  is_shared,
+  rule, --: Allocation rule that applied: the first one that matched; default if none did
+  is_shared, --: Whether a rule splits this cost over owners; if so, cost and usage are this owner's share
   cost,
   usage
 from allocated;
-comment on view costs_allocated is 'Cost and usage by hour and owner, by the current allocation rules. Each row of costs appears once, or once per owner if its cost is shared; the sums equal those of costs';
-comment on column costs_allocated.account is 'Billing account';
-comment on column costs_allocated.bucket_start is 'Start of the hour, UTC';
-comment on column costs_allocated.bucket_end is 'End of the hour, UTC, exclusive';
-comment on column costs_allocated.series_id is 'Number of the series; view series has its names';
-comment on column costs_allocated.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
-comment on column costs_allocated.resource_type is 'Resource type, as the platform names it';
-comment on column costs_allocated.resource_name is 'Resource name';
-comment on column costs_allocated.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
-comment on column costs_allocated.billing_dimension is 'Billing dimension: what is metered and priced';
-comment on column costs_allocated.unit is 'Unit of usage; null if unknown';
-comment on column costs_allocated.owner is 'Owner of the cost: a JSON object with the rules'' dimensions in order, each a text or null';
-comment on column costs_allocated.team is 'Team of the owner; null if it has none';
-comment on column costs_allocated.product is 'Product of the owner; null if it has none';
-comment on column costs_allocated.environment is 'Environment of the owner; null if it has none';
-comment on column costs_allocated.rule is 'Allocation rule that applied: the first one that matched; default if none did';
-comment on column costs_allocated.is_shared is 'Whether a rule splits this cost over owners; if so, cost and usage are this owner''s share';
-comment on column costs_allocated.cost is 'Cost in USD';
-comment on column costs_allocated.usage is 'Usage, in the unit of column unit';

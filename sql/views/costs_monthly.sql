@@ -1,4 +1,4 @@
---! about: Cost and usage by month.
+--! about: Cost and usage by month, one row per series and month.
 --! grain: account, usage_month, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 create or replace view costs_monthly as
 -- Sum by series number first and join names last: names are long, and each series has one set of them.
@@ -9,7 +9,7 @@ with months as (
 )
 select
   series.account,
-  months.usage_month,
+  months.usage_month, --: First day of the month, UTC
   series.workspace,
   series.resource_type,
   series.resource_name,
@@ -20,14 +20,3 @@ select
   months.usage
 from months
 join series using (series_id);
-comment on view costs_monthly is 'Cost and usage by month, one row per series and month';
-comment on column costs_monthly.account is 'Billing account';
-comment on column costs_monthly.usage_month is 'First day of the month, UTC';
-comment on column costs_monthly.workspace is 'Workspace; null if the cost belongs to none, or if the token has no access to workspaces';
-comment on column costs_monthly.resource_type is 'Resource type, as the platform names it';
-comment on column costs_monthly.resource_name is 'Resource name';
-comment on column costs_monthly.resource_uuid is 'Resource UUID or instance ID; null if the platform reports none';
-comment on column costs_monthly.billing_dimension is 'Billing dimension: what is metered and priced';
-comment on column costs_monthly.unit is 'Unit of usage; null if unknown';
-comment on column costs_monthly.cost is 'Cost in USD';
-comment on column costs_monthly.usage is 'Usage, in the unit of column unit';

@@ -1,4 +1,4 @@
---! about: Hours in the books, with the load that stored them and the role of its token.
+--! about: Hours in the books and the loads that stored them: windows without overlap, one row each.
 --! grain: account, window_start
 create or replace view coverage as
 with claims as (
@@ -26,19 +26,11 @@ covered as (
 )
 select
   account,
-  window_start,
-  window_end,
-  least(window_end, greatest(window_start, claimed_end)) as claimed_end,
-  role,
-  load_number,
-  seen_at
+  window_start, --: Start of the first hour, UTC
+  window_end, --: End of the last hour, UTC, exclusive
+  least(window_end, greatest(window_start, claimed_end)) as claimed_end, --: Hours from this instant on were fetched too early to count as complete, UTC
+  role, --: Role of the token that queried the platform: admin or member
+  load_number, --: Load that stored these hours or last proved them
+  seen_at --: When that load received the platform's numbers, UTC: by our clock or the platform's, whichever is earlier
 from covered
 where window_start < window_end;
-comment on view coverage is 'Hours in the books and the loads that stored them: windows without overlap, one row each';
-comment on column coverage.account is 'Billing account';
-comment on column coverage.window_start is 'Start of the first hour, UTC';
-comment on column coverage.window_end is 'End of the last hour, UTC, exclusive';
-comment on column coverage.claimed_end is 'Hours from this instant on were fetched too early to count as complete, UTC';
-comment on column coverage.role is 'Role of the token that queried the platform: admin or member';
-comment on column coverage.load_number is 'Load that stored these hours or last proved them';
-comment on column coverage.seen_at is 'When that load received the platform''s numbers, UTC: by our clock or the platform''s, whichever is earlier';

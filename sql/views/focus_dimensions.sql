@@ -1,5 +1,4 @@
---! about: FOCUS names of each billing dimension: a fixed list for those that the platform documents; for others,
---! about: derived from the suffix of the name.
+--! about: FOCUS names for each billing dimension: those that the platform documents, and all others in the books.
 --! grain: billing_dimension
 create or replace view focus_dimensions as
 with listed (billing_dimension, meter, unit, service_name, service_category, service_subcategory) as (
@@ -33,11 +32,11 @@ others as (
 )
 select
   billing_dimension,
-  meter,
-  unit,
-  service_name,
-  service_category,
-  service_subcategory
+  meter, --: SkuMeter: name of the dimension without its unit
+  unit, --: ConsumedUnit and PricingUnit, spelt as FOCUS spells units
+  service_name, --: ServiceName; Other for a dimension that the platform does not document
+  service_category, --: ServiceCategory, a value that FOCUS allows; one for each service name
+  service_subcategory --: ServiceSubcategory, a value that FOCUS allows; one for each service name
 from listed
 union all
 select
@@ -48,10 +47,3 @@ select
   'Other',
   'Other (Other)'
 from others;
-comment on view focus_dimensions is 'FOCUS names for each billing dimension: those that the platform documents, and all others in the books';
-comment on column focus_dimensions.billing_dimension is 'Billing dimension: what is metered and priced';
-comment on column focus_dimensions.meter is 'SkuMeter: name of the dimension without its unit';
-comment on column focus_dimensions.unit is 'ConsumedUnit and PricingUnit, spelt as FOCUS spells units';
-comment on column focus_dimensions.service_name is 'ServiceName; Other for a dimension that the platform does not document';
-comment on column focus_dimensions.service_category is 'ServiceCategory, a value that FOCUS allows; one for each service name';
-comment on column focus_dimensions.service_subcategory is 'ServiceSubcategory, a value that FOCUS allows; one for each service name';

@@ -1,7 +1,7 @@
---! about: Forecasts of costs of periods that have ended, each with the actual cost of its period. Costs are summed once, by
---! about: series and by the time between two period boundaries; single hours are read only for budgets that name labels
---! about: or owners.
+--! about: Forecasts of periods that have ended, each with the actual cost of its period.
 --! grain: scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through
+-- Costs are summed once, by series and by the time between two period boundaries; single hours are read only for
+-- budgets that name labels or owners.
 create or replace view forecast_outcomes as
 with made as (
   select
@@ -131,58 +131,31 @@ outcomes as (
 select
   scope_kind,
   budget,
-  account,
-  workspace,
-  resource_type,
+  account, --: Account of the forecast; null for a budget of several or all accounts
+  workspace, --: Workspace of the forecast; null for a budget, or for costs without a workspace
+  resource_type, --: Resource type of the forecast; null for a budget, or for costs without a resource type
   period_kind,
   period,
   period_start,
   period_end,
-  complete_through,
+  complete_through, --: The books were complete through this instant when the forecast was made, UTC
   made_at,
-  cast(ceil(date_diff('hour', complete_through, period_end) / 24.0) as integer) as lead_days,
-  spent,
-  forecast,
-  low,
-  high,
-  level,
-  actual,
-  cast(forecast - actual as decimal(38, 12)) as error,
+  cast(ceil(date_diff('hour', complete_through, period_end) / 24.0) as integer) as lead_days, --: Days that were left in the period when the forecast was made, rounded up
+  spent, --: Cost of the period's complete hours when the forecast was made, USD
+  forecast, --: Expected cost of the whole period, USD
+  low, --: Lower end of the interval, USD
+  high, --: Upper end of the interval, USD
+  level, --: Confidence level of the interval: out of 100 periods, how many should end inside it
+  actual, --: Actual cost of the period in the books of today, USD
+  cast(forecast - actual as decimal(38, 12)) as error, --: Forecast minus actual cost, USD; negative if the forecast was too low
   case
     when actual > 0
       then cast(round(cast(forecast - actual as double) * 100 / cast(actual as double), 2) as decimal(18, 2))
-  end as error_percent,
-  actual >= low and actual <= high as is_within_interval,
-  model,
+  end as error_percent, --: Error as a percentage of the actual cost; null if that is zero
+  actual >= low and actual <= high as is_within_interval, --: Whether the actual cost is within the interval
+  model, --: Model that made the forecast
   transform,
   observations,
   scope,
-  run_number
+  run_number --: Run that made the forecast
 from outcomes;
-comment on view forecast_outcomes is 'Forecasts of periods that have ended, each with the actual cost of its period';
-comment on column forecast_outcomes.scope_kind is 'budget, or workspace: one resource type in one workspace of an account';
-comment on column forecast_outcomes.budget is 'Name of the budget; null if the forecast is for no budget';
-comment on column forecast_outcomes.account is 'Account of the forecast; null for a budget of several or all accounts';
-comment on column forecast_outcomes.workspace is 'Workspace of the forecast; null for a budget, or for costs without a workspace';
-comment on column forecast_outcomes.resource_type is 'Resource type of the forecast; null for a budget, or for costs without a resource type';
-comment on column forecast_outcomes.period_kind is 'daily, weekly, monthly, quarterly or yearly';
-comment on column forecast_outcomes.period is 'Name of the period, such as 2026-10';
-comment on column forecast_outcomes.period_start is 'Start of the period, UTC';
-comment on column forecast_outcomes.period_end is 'End of the period, UTC, exclusive';
-comment on column forecast_outcomes.complete_through is 'The books were complete through this instant when the forecast was made, UTC';
-comment on column forecast_outcomes.made_at is 'When the forecast was made, UTC';
-comment on column forecast_outcomes.lead_days is 'Days that were left in the period when the forecast was made, rounded up';
-comment on column forecast_outcomes.spent is 'Cost of the period''s complete hours when the forecast was made, USD';
-comment on column forecast_outcomes.forecast is 'Expected cost of the whole period, USD';
-comment on column forecast_outcomes.low is 'Lower end of the interval, USD';
-comment on column forecast_outcomes.high is 'Upper end of the interval, USD';
-comment on column forecast_outcomes.level is 'Confidence level of the interval: out of 100 periods, how many should end inside it';
-comment on column forecast_outcomes.actual is 'Actual cost of the period in the books of today, USD';
-comment on column forecast_outcomes.error is 'Forecast minus actual cost, USD; negative if the forecast was too low';
-comment on column forecast_outcomes.error_percent is 'Error as a percentage of the actual cost; null if that is zero';
-comment on column forecast_outcomes.is_within_interval is 'Whether the actual cost is within the interval';
-comment on column forecast_outcomes.model is 'Model that made the forecast';
-comment on column forecast_outcomes.transform is 'Transformation of the values: none, sqrt or log1p';
-comment on column forecast_outcomes.observations is 'Number of values in the history';
-comment on column forecast_outcomes.scope is 'Filter that selects the budget''s costs, as JSON; null if the forecast is for no budget';
-comment on column forecast_outcomes.run_number is 'Run that made the forecast';

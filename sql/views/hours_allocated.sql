@@ -1,6 +1,7 @@
---! about: The rows of costs_allocated without the names of their series. Internal: reports sum them by series and owner, and
---! about: join the names of the few sums: the names of every hour take several times as long.
+--! about: Cost and usage by hour and owner, without names.
 --! grain: series_id, bucket_start, owner
+-- Internal: reports sum them by series and owner, and join the names of the few sums: the names of every hour take
+-- several times as long.
 create or replace view ledger.hours_allocated as
 with
 --! include: few_owners
@@ -29,4 +30,3 @@ allocated as (
 )
 select series_id, bucket_start, owner, is_shared, cost, usage
 from allocated;
-comment on view ledger.hours_allocated is 'Cost and usage by hour and owner, without names';

@@ -1,7 +1,7 @@
---! about: The labels of the resources that mount the volume behind a series, by time, each with its part of the volume.
---! about: Internal: reports build on it. A volume that was ever mounted has rows for all time: those in which nobody
---! about: mounts it have no labels.
+--! about: Labels of the resources that mount the volume behind a series, by time, with their parts.
 --! grain: series_id, from_time, parts_before
+-- Internal: reports build on it. A volume that was ever mounted has rows for all time: those in which nobody mounts it
+-- have no labels.
 create or replace view ledger.mounted_labels as
 with
 mounts as materialized (select series_id, from_time, to_time, labels from ledger.volume_mounts),
@@ -64,4 +64,3 @@ select
   coalesce(running.all_parts, 1) as all_parts
 from windows
 left join running on running.series_id = windows.series_id and running.from_time = windows.from_time;
-comment on view ledger.mounted_labels is 'Labels of the resources that mount the volume behind a series, by time, with their parts';

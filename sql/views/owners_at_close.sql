@@ -1,6 +1,6 @@
---! about: The owner of each series in closed months that were corrected since, as the view allocation_owners, by the rules
---! about: by which these months were charged. Internal: public views build on it.
+--! about: Owner of each series by time in closed months that were corrected since, by the rules of their close.
 --! grain: series_id, from_time
+-- Internal: public views build on it.
 create or replace view ledger.owners_at_close as
 with
 rules as materialized (select * from ledger.rules_at_close),
@@ -18,4 +18,3 @@ choices as materialized (
 ),
 --! include: owners_of_choices
 ;
-comment on view ledger.owners_at_close is 'Owner of each series by time in closed months that were corrected since, by the rules of their close';

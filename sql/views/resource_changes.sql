@@ -1,4 +1,5 @@
---! about: Changes of memory, generation, region, image, revision and scale of each resource, one row per changed setting.
+--! about: Changes of memory, generation, region, image, revision and scale of each resource. A change happened between
+--! about: two listings: after changed_after, and by changed_by.
 --! grain: account, workspace, resource_type, resource_name, changed_by, setting
 create or replace view resource_changes as
 with
@@ -52,15 +53,15 @@ readings as (
 )
 select
   changed.account,
-  changed.workspace,
-  changed.resource_type,
+  changed.workspace, --: Workspace that contains the resource
+  changed.resource_type, --: Resource type, as costs name it
   changed.resource_name,
-  changed.setting,
-  changed.old as old_value,
-  changed.new as new_value,
-  readings.read_at as changed_after,
-  changed.changed_by,
-  changed.recorded_at
+  changed.setting, --: memory_mb, generation, region, image, revision, min_scale or max_scale
+  changed.old as old_value, --: Value before the change; null if the resource had none
+  changed.new as new_value, --: Value after the change; null if the resource has none
+  readings.read_at as changed_after, --: When the listing still had the old value, UTC; null if not known
+  changed.changed_by, --: When the change had happened at the latest, UTC: the platform's own time of the update, or else of the listing with the new value
+  changed.recorded_at --: When Costbook saw the change, UTC
 from changed
 left join own_tokens on own_tokens.account = changed.account and own_tokens.workspace = changed.workspace
 asof left join readings
@@ -68,14 +69,3 @@ asof left join readings
   and readings.resource_type = changed.resource_type
   and readings.reader = coalesce(own_tokens.workspace, '')
   and readings.run_number < changed.run_number;
-comment on view resource_changes is 'Changes of memory, generation, region, image, revision and scale of each resource. A change happened between two listings: after changed_after, and by changed_by';
-comment on column resource_changes.account is 'Billing account';
-comment on column resource_changes.workspace is 'Workspace that contains the resource';
-comment on column resource_changes.resource_type is 'Resource type, as costs name it';
-comment on column resource_changes.resource_name is 'Resource name';
-comment on column resource_changes.setting is 'memory_mb, generation, region, image, revision, min_scale or max_scale';
-comment on column resource_changes.old_value is 'Value before the change; null if the resource had none';
-comment on column resource_changes.new_value is 'Value after the change; null if the resource has none';
-comment on column resource_changes.changed_after is 'When the listing still had the old value, UTC; null if not known';
-comment on column resource_changes.changed_by is 'When the change had happened at the latest, UTC: the platform''s own time of the update, or else of the listing with the new value';
-comment on column resource_changes.recorded_at is 'When Costbook saw the change, UTC';

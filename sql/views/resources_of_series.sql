@@ -1,6 +1,6 @@
---! about: The state of the resource behind each series, by time. Internal: public views build on it. No two rows of one
---! about: series overlap, whatever the listings say.
+--! about: State of the resource behind each series, by time.
 --! grain: series_id, from_time
+-- Internal: public views build on it. No two rows of one series overlap, whatever the listings say.
 create or replace view ledger.resources_of_series as
 with
 versions as (
@@ -75,26 +75,15 @@ in_order as (
     )
 )
 select
-  series_id,
-  from_time,
-  least(valid_to, coalesce(next_time, valid_to)) as to_time,
+  series_id, --: Series
+  from_time, --: The state applies to hours that start at this instant or later, UTC; -infinity if the platform does not report when the resource was created
+  least(valid_to, coalesce(next_time, valid_to)) as to_time, --: The state applies to hours that start before this instant, UTC; infinity for the current state
   display_name,
   external_id,
   labels,
-  region,
+  region, --: Region
   memory_mb,
   generation,
-  status
+  status --: Deployment status
 from in_order
 where from_time < least(valid_to, coalesce(next_time, valid_to));
-comment on view ledger.resources_of_series is 'State of the resource behind each series, by time';
-comment on column ledger.resources_of_series.series_id is 'Series';
-comment on column ledger.resources_of_series.from_time is 'The state applies to hours that start at this instant or later, UTC; -infinity if the platform does not report when the resource was created';
-comment on column ledger.resources_of_series.to_time is 'The state applies to hours that start before this instant, UTC; infinity for the current state';
-comment on column ledger.resources_of_series.display_name is 'Display name';
-comment on column ledger.resources_of_series.external_id is 'Identifier that the resource''s owner chose';
-comment on column ledger.resources_of_series.labels is 'Labels, a JSON object with text values; null if it has none';
-comment on column ledger.resources_of_series.region is 'Region';
-comment on column ledger.resources_of_series.memory_mb is 'Memory in megabytes';
-comment on column ledger.resources_of_series.generation is 'Runtime generation';
-comment on column ledger.resources_of_series.status is 'Deployment status';

@@ -1,8 +1,7 @@
---! about: The allocation rules by which closed months were charged, for the months that were corrected since: each rule
---! about: applies to the hours of the months that were closed while it was active. Internal: public views build on it. A
---! about: month that was closed without rules has the current ones. They are one list, with the dimensions and aliases of
---! about: all, as the current rules are.
+--! about: The allocation rules by which closed months were charged that were corrected since.
 --! grain: rule_number
+-- Internal: public views build on it. A month that was closed without rules has the current ones. They are one list,
+-- with the dimensions and aliases of all, as the current rules are.
 create or replace view ledger.rules_at_close as
 with
 corrected as (
@@ -84,4 +83,3 @@ select
 from numbered
 cross join dimensions
 cross join aliases;
-comment on view ledger.rules_at_close is 'The allocation rules by which closed months were charged that were corrected since';

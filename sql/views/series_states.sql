@@ -1,6 +1,6 @@
---! about: Every series over all time, divided where the known state of its resource changes. Internal: public views
---! about: build on it. Rules are matched against these few rows, never against hours.
+--! about: Every series over all time, divided where the known state of its resource changes.
 --! grain: series_id, from_time
+-- Internal: public views build on it. Rules are matched against these few rows, never against hours.
 create or replace view ledger.series_states as
 with known as (
   select series_id, from_time, to_time, labels, external_id, display_name, region
@@ -41,4 +41,3 @@ select
 from parts
 join ledger.series as series using (series_id)
 where parts.from_time < parts.to_time;
-comment on view ledger.series_states is 'Every series over all time, divided where the known state of its resource changes';

@@ -1,6 +1,6 @@
---! about: The shared cost of each hour by owner: what costs_allocated splits row by row, split once for each hour, with
---! about: exactly the same sums. Internal: public views and reports build on it.
+--! about: Shared cost by hour and owner, by the current allocation rules.
 --! grain: rule_number, account, bucket_start, owner
+-- Internal: public views and reports build on it.
 create or replace view ledger.shared_costs as
 with
 owners as materialized (select * from ledger.allocation_owners where is_split),
@@ -24,10 +24,3 @@ pools as (
 ),
 --! include: shared_cost_of_pools
 ;
-comment on view ledger.shared_costs is 'Shared cost by hour and owner, by the current allocation rules';
-comment on column ledger.shared_costs.rule_number is 'Rule that splits the cost';
-comment on column ledger.shared_costs.rule is 'Name of the rule';
-comment on column ledger.shared_costs.account is 'Billing account';
-comment on column ledger.shared_costs.bucket_start is 'Start of the hour, UTC';
-comment on column ledger.shared_costs.owner is 'Owner of the part: a JSON object with the rules'' dimensions in order';
-comment on column ledger.shared_costs.cost is 'Cost in USD';

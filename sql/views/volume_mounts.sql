@@ -1,7 +1,8 @@
---! about: Which resources mount the volume behind a series, by time, with the facts that allocation rules test. Internal:
---! about: public views build on it. Volumes have no listing: the resources that mount one say whose it is. A terminated
---! about: resource mounts nothing. Times are rounded up to hours: a mount counts in the hours at whose start it is there.
+--! about: Resources that mount the volume behind a series, by time.
 --! grain: series_id, mounter
+-- Internal: public views build on it. Volumes have no listing: the resources that mount one say whose it is. A
+-- terminated resource mounts nothing. Times are rounded up to hours: a mount counts in the hours at whose start it is
+-- there.
 create or replace view ledger.volume_mounts as
 with
 mounting as (
@@ -100,4 +101,3 @@ join mounts
   and mounts.volume = series.resource_name
 where series.resource_type = 'volume'
   and mounts.from_time < mounts.to_time;
-comment on view ledger.volume_mounts is 'Resources that mount the volume behind a series, by time';

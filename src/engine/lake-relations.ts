@@ -115,9 +115,8 @@ function columnsOfTable(name: string, books: BooksColumns): readonly Field[] {
   return [...written, ...more];
 }
 
-/** The SELECT of a view: the file's text is that, or it creates the view and describes it. The lines stay the same. */
+/** The SELECT of a view: the file's text is that, or it creates the view. The lines stay the same. */
 function selectOfView({ text }: SqlFile): string {
   const [lead] = /^[\s\S]*?create or replace view [\w.]+ as\n/.exec(text) ?? [''];
-  const [select = ''] = text.slice(lead.length).split(/;\s*(?=comment on |$)/);
-  return lead.replace(/[^\n]/g, '') + select;
+  return lead.replace(/[^\n]/g, '') + text.slice(lead.length).replace(/;\s*$/, '');
 }

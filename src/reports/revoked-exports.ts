@@ -95,9 +95,9 @@ async function readerOfCloses(): Promise<(sql: string) => boolean> {
   return (sql) => reads(withoutComments(sql));
 }
 
-/** Comments mention other views, and so do the comments that the catalog has. */
+/** Comments mention other views. */
 function withoutComments(sql: string): string {
-  return sql.replace(/--[^\n]*/g, '').replace(/^comment on [^\n]*$/gm, '');
+  return sql.replace(/--[^\n]*/g, '');
 }
 
 /** The exports below `root` that show a revoked close, in order. A missing folder has none. `out` is `root` if it is not the usual folder. */

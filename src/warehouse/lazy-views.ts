@@ -1,6 +1,7 @@
 import type { Connection, LazyViews } from './connection.ts';
 import { readFirst } from './migrate.ts';
 import type { SqlFile } from './sql-files.ts';
+import { commentViews } from './view-comments.ts';
 
 /**
  * The public views of a past, each made with the first statement that names it, and with it what it reads: DuckDB binds a
@@ -15,6 +16,7 @@ export function lazyViews(files: readonly SqlFile[], maker: Connection): LazyVie
     if (missing.length > 0) {
       await maker.transaction(async () => {
         for (const { text } of missing) await maker.run(text);
+        await commentViews(maker, missing);
       });
     }
     for (const file of missing) made.add(file);

@@ -4,6 +4,7 @@ import { act } from '../base/next-step.ts';
 import { type Connection, SqlError } from './connection.ts';
 import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
 import { migrationsOf } from './statements.ts';
+import { commentViews } from './view-comments.ts';
 
 /**
  * Brings an attached warehouse to this program's schema: new migrations (each once, in a transaction), the platform's
@@ -64,7 +65,9 @@ export async function migrateTables(connection: Connection, isUnlogged = false):
   const { billingDimensions, unitSuffixes } = await import('../platform/index.ts');
   const units = JSON.stringify([billingDimensions, unitSuffixes]);
   const views = await readSqlFolder('views');
-  const hash = sha256(units + views.map((file) => file.name + file.text).join(''));
+  const hash = sha256(
+    units + (await readSql('schema', 'meanings')) + views.map((file) => file.name + file.text).join(''),
+  );
   const schema = sha256(migrations.map(({ name }) => name).join() + hash);
   // A new warehouse has no snapshot that could have another schema.
   if (applied.length === 0) await rememberPublished(connection, schema);
@@ -152,6 +155,7 @@ export async function createViews(connection: Connection, files: readonly SqlFil
   const areMade = await connection
     .transaction(async () => {
       for (const file of left) await connection.run(file.text);
+      await commentViews(connection, files);
       return true;
     })
     .catch((error: unknown) => {
@@ -163,8 +167,7 @@ export async function createViews(connection: Connection, files: readonly SqlFil
     const failed: { file: SqlFile; error: unknown }[] = [];
     for (const file of left) {
       try {
-        // In one transaction: otherwise each column comment would be a transaction of its own and be synced to disk.
-        await connection.transaction(() => connection.run(file.text));
+        await connection.run(file.text);
       } catch (error) {
         if (!(error instanceof SqlError)) throw error; // an interruption is not an error in a view
         failed.push({ file, error });
@@ -175,6 +178,8 @@ export async function createViews(connection: Connection, files: readonly SqlFil
     }
     left = failed.map(({ file }) => file);
   }
+  // In one transaction: otherwise each comment would be a transaction of its own and be synced to disk.
+  await connection.transaction(() => commentViews(connection, files));
 }
 
 /**

@@ -23,6 +23,11 @@ function listed(names: readonly string[]): string {
   return names.map(quoted).join(', ');
 }
 
+/** Stores the comment of a view or of one of its columns. */
+export function commentOn(kind: 'view' | 'column', name: string, comment: string): string {
+  return `comment on ${kind} ${name} is ${literal(comment)};\n`;
+}
+
 /** Statements that start and end a transaction, and that set up a connection. */
 export const beginTransaction = 'begin transaction';
 export const beginReadOnly = 'begin transaction read only';
