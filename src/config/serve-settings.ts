@@ -45,6 +45,7 @@ export function readServe(
 }
 
 function readTokens(given: Given, read: ReadText, problems: Problems): readonly ServeToken[] {
+  const seen = new Set<string>();
   return [...(entriesOf(given, expected, problems) ?? [])].flatMap(([name, entry]) => {
     const keys = keysOf(
       entry,
@@ -57,10 +58,15 @@ function readTokens(given: Given, read: ReadText, problems: Problems): readonly 
     if (workspaces !== undefined && owner !== undefined) {
       problems.report(owner, 'found both workspaces and owner, expected at most one of them; remove one');
     }
+    const token = read(keys.get('token'), parseServeToken);
+    // It would see what the other one sees.
+    if (token !== undefined && seen.has(token))
+      problems.report(entry, `the token ${quoted(name)} is that of another entry; write one of its own`);
+    if (token !== undefined) seen.add(token);
     return [
       {
         name,
-        token: read(keys.get('token'), parseServeToken),
+        token,
         workspaces:
           workspaces === undefined
             ? undefined

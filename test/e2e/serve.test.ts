@@ -265,6 +265,15 @@ describe('a dashboard with access tokens', () => {
     }
   });
 
+  test('does not start with two equal tokens: one would see what the other one sees', async () => {
+    const dir = await dashboardProject();
+    await writeFile(join(dir, 'costbook.yaml'), guarded);
+    const all = Object.fromEntries(Object.keys(tokens).map((name) => [name, tokens.NORTH_TOKEN]));
+    const { exitCode, stderr } = await runCli(['serve', '--port', '0', '--dir', dir], all);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is that of another entry; write one of its own')]);
+    expect(stderr).not.toContain(tokens.NORTH_TOKEN);
+  });
+
   test('shows a token of one workspace nothing of the others', async () => {
     const served = guardedServer;
     const headers = { authorization: `Bearer ${tokens.NORTH_TOKEN}` };
