@@ -16,7 +16,7 @@ export function stateOf(
   const { month, state, missing, isMonthBeforeClosed, owners } = data;
   if (state.closedAt !== null) {
     // Both months are compared by the same rules, so an owner may have another part than its own statement had.
-    const rules = owners.length > 0 ? ', its owners by the rules of this one' : '';
+    const rules = owners.some((row) => typeof row['owner'] === 'string') ? ', its owners by the rules of this one' : '';
     const before = isMonthBeforeClosed ? ` The month before has the costs of its own close${rules}.` : '';
     return `Closed at ${shownInstant(state.closedAt)}. The numbers are those of the close.${before}`;
   }
