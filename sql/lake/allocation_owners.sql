@@ -1,6 +1,5 @@
 --! about: The owner of each series, by time, from the first allocation rule that matches.
 --! grain: series_id, from_time
---! version: 1
 select
   series_id,
   greatest(from_time, timestamp '1970-01-01') as from_time,

@@ -1,6 +1,5 @@
 --! about: The allocation rules in order; lists are JSON text.
 --! grain: rule_number
---! version: 1
 select
   rule_number,
   rule,

@@ -1,5 +1,4 @@
 --! about: The closed months, and the loads whose changes to earlier months each of them bills.
 --! grain: billing_month
---! version: 1
 from ledger.closed_months
 order by billing_month

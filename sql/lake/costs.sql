@@ -2,19 +2,13 @@
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, bucket_start
 --! partition: account, month
 --! cost: cost
---! version: 1
 --! joins: in order
 --! follows: hours
 --! figures: hours
 select
   hours.bucket_start,
   hours.bucket_start + interval 1 hour as bucket_end,
-  names.workspace,
-  names.resource_type,
-  names.resource_name,
-  names.resource_uuid,
-  names.billing_dimension,
-  names.unit,
+  --! include: names_of_place
   hours.cost,
   hours.usage,
   names.series_id

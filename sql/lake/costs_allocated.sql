@@ -2,7 +2,6 @@
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, bucket_start, owner
 --! partition: account, month
 --! cost: cost
---! version: 1
 --! joins: in order
 --! follows: hours, owners
 --! figures: hours
@@ -41,12 +40,7 @@ select
   hours.bucket_start,
   hours.bucket_start + interval 1 hour as bucket_end,
   names.series_id,
-  names.workspace,
-  names.resource_type,
-  names.resource_name,
-  names.resource_uuid,
-  names.billing_dimension,
-  names.unit,
+  --! include: names_of_place
   parties.owner,
   parties.team,
   parties.product,

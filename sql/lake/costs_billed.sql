@@ -2,7 +2,6 @@
 --! grain: account, charge_class, workspace, resource_type, resource_name, resource_uuid, billing_dimension, bucket_start
 --! partition: account, month
 --! cost: cost
---! version: 1
 --! joins: in order
 --! follows: hours, closes
 --! figures: billed
@@ -11,12 +10,7 @@ select
   hours.charge_class,
   hours.bucket_start,
   hours.bucket_start + interval 1 hour as bucket_end,
-  names.workspace,
-  names.resource_type,
-  names.resource_name,
-  names.resource_uuid,
-  names.billing_dimension,
-  names.unit,
+  --! include: names_of_place
   hours.cost,
   hours.usage,
   names.series_id

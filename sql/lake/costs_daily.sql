@@ -2,18 +2,12 @@
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, usage_date
 --! partition: account, month
 --! cost: cost
---! version: 1
 --! joins: in order
 --! follows: hours
 --! figures: hours
 select
   sums.usage_date,
-  names.workspace,
-  names.resource_type,
-  names.resource_name,
-  names.resource_uuid,
-  names.billing_dimension,
-  names.unit,
+  --! include: names_of_place
   sums.cost,
   sums.usage,
   names.series_id

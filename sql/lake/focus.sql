@@ -3,7 +3,6 @@
 --! grain: x_BillingDimension, ChargePeriodStart, Tags
 --! partition: account, month
 --! cost: BilledCost
---! version: 1
 --! joins: in order
 --! follows: hours, closes, states, accounts
 --! figures: billed

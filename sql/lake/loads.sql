@@ -1,6 +1,5 @@
 --! about: Every load of a window of hours.
 --! grain: load_number
---! version: 1
 select
   load_number,
   run_number,

@@ -1,6 +1,5 @@
 --! about: The labels of the resources that mount the volume behind a series, by time, each with its part of the volume.
 --! grain: series_id, from_time, parts_before
---! version: 1
 select
   series_id,
   greatest(from_time, timestamp '1970-01-01') as from_time,

@@ -1,6 +1,5 @@
 --! about: The labels of each state of a resource, one row per label.
 --! grain: account, workspace, resource_type, resource_name, created_at, resource_uuid, valid_from, label
---! version: 1
 select
   account,
   workspace,

@@ -1,6 +1,5 @@
 --! about: The state of the resource behind each series, by time. A time without start is 1970-01-01, one without end 9999-12-31.
 --! grain: series_id, from_time
---! version: 1
 select
   series_id,
   greatest(from_time, timestamp '1970-01-01') as from_time,

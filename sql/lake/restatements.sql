@@ -1,7 +1,6 @@
 --! about: Every hour that the platform changed after it was loaded, old and new value.
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension, bucket_start, load_number
 --! partition: account, month
---! version: 1
 --! follows: hours, restatements
 select
   restatements.bucket_start,

@@ -1,6 +1,5 @@
 --! about: Which resources mount the volume behind a series, by time.
 --! grain: series_id, mounter
---! version: 1
 select
   series_id,
   mounter,

@@ -3,40 +3,12 @@
 create or replace temp table lake_shares as
 with
 owners as (select * from lake_owners),
---! include: rules_and_mount_splits
-pool_hours as (
-  select
-    owners.rule_number,
-    series.account,
-    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
-    hourly_costs.cost,
-    abs(hourly_costs.cost) as size
-  from ledger.hourly_costs as hourly_costs
-  join owners on owners.series_id = hourly_costs.series_id
-  join ledger.series as series on series.series_id = hourly_costs.series_id
-  where owners.is_split
-    and hourly_costs.bucket_start >= owners.from_time
-    and hourly_costs.bucket_start < owners.to_time
-    and hourly_costs.bucket_start >= cast($from as timestamp)
-    and hourly_costs.bucket_start < cast($to as timestamp)
+counted_hours as not materialized (
+  select series_id, bucket_start, cost, usage
+  from ledger.hourly_costs
+  where bucket_start >= cast($from as timestamp) and bucket_start < cast($to as timestamp)
 ),
---! include: pools_by_month
-direct_numbers as (
-  select
-    direct_series.series_id,
-    direct_series.from_time,
-    cast(date_trunc('month', hourly_costs.bucket_start) as date) as usage_month,
-    sum(hourly_costs.cost) as cost,
-    sum(hourly_costs.usage) as usage
-  from ledger.hourly_costs as hourly_costs
-  join direct_series on direct_series.series_id = hourly_costs.series_id
-  where hourly_costs.bucket_start >= direct_series.from_time
-    and hourly_costs.bucket_start < direct_series.to_time
-    and hourly_costs.bucket_start >= cast($from as timestamp)
-    and hourly_costs.bucket_start < cast($to as timestamp)
-  group by direct_series.series_id, direct_series.from_time, usage_month
-),
---! include: shares_of_pools
+--! include: shares_in_hours
 ;
 
 create or replace temp table lake_parties as

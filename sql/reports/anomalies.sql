@@ -1,7 +1,6 @@
 --! about: Which costs are unusual, recently or in a month: since when, how far from the expected cost, and what drives them?
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
 --! params: month month = none, account text = *, workspace text = *
---! formats: csv, parquet
 --! evaluated: anomalies
 --! top: first_day
 --! important: severity, workspace, resource_type, first_day, impact, driver, state,

@@ -2,7 +2,6 @@
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
 --! totals: direct_cost, shared_cost, correction_cost, invoice_difference, billed_cost
---! formats: csv, parquet
 --! top: cost
 --! important: team, billed_cost, cost, billing_dimension, correction_cost, product, environment, shared_cost, direct_cost,
 --! important: invoice_difference, account, month, billed_later

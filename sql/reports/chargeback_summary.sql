@@ -2,7 +2,6 @@
 --! grain: month, owner
 --! params: month month = last-complete, account text = *, dimension text = team, budgets text = *
 --! totals: direct_cost, shared_cost, cost, correction_cost, invoice_difference, billed_cost, cost_month_before, change
---! formats: csv, parquet
 --! top: cost
 --! important: owner, billed_cost, cost, correction_cost, direct_cost, shared_cost, change, budget, cost_month_before,
 --! important: invoice_difference, billed_later, compared_end, month

@@ -1,7 +1,6 @@
 --! about: What did each resource cost in the month, what share of the account is that, and from when to when?
 --! grain: account, month, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, workspace text = *, labels text = *
---! formats: csv, parquet
 --! top: cost
 --! without: corrections
 --! important: resource_name, cost, workspace, resource_type, share_of_account, account, month

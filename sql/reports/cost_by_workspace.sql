@@ -1,7 +1,6 @@
 --! about: What did each workspace spend in the month, and on what?
 --! grain: account, month, workspace, resource_type, billing_dimension, unit
 --! params: month month = last-complete, account text = *, workspace text = *
---! formats: csv, parquet
 --! top: cost
 --! without: corrections
 --! important: workspace, cost, billing_dimension, usage, unit, account, month

@@ -2,7 +2,6 @@
 --! grain: account, workspace, usage_date
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_workspace boolean = false
---! formats: csv, parquet
 --! top: usage_date
 --! important: usage_date, cost, workspace, change_to_day_before,
 --! important: average_of_seven_days, cost_so_far, change_to_week_before, account

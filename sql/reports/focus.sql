@@ -4,7 +4,6 @@
 --! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,
 --! params: grain text = hourly, provider text = Cloud Workload Platform, account_name text = *
 --! cost: BilledCost
---! formats: csv, parquet
 --! top: BilledCost
 --! important: ResourceName, BilledCost, ChargePeriodStart, SubAccountName, ConsumedQuantity, ConsumedUnit
 -- All columns of all supported versions, in alphabetical order, then our own (x_). src/reports/focus.ts lists the columns

@@ -1,7 +1,6 @@
 --! about: How accurate were forecasts of periods that have ended: the error of each, and was the actual cost in its interval?
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
---! formats: csv, parquet
 --! evaluated: outcomes
 --! top: complete_through
 --! important: period, forecast, budget, workspace, resource_type, actual, error_percent, is_within_interval, lead_days,

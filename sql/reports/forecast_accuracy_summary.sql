@@ -1,7 +1,6 @@
 --! about: How often was the actual cost within the forecast interval, and how large were the errors, by lead time and model?
 --! grain: scope_kind, period_kind, lead_days_from, model
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
---! formats: csv, parquet
 --! evaluated: outcomes
 --! important: scope_kind, period_kind, lead_days_from, lead_days_to, forecasts,
 --! important: median_error_percent, within_interval_percent, expected_percent

@@ -1,7 +1,6 @@
 --! about: Which resources that nobody uses still cost money, why they count as idle, and how much a month?
 --! grain: account, state, workspace, resource_type, resource_name, resource_uuid
 --! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
---! formats: csv, parquet
 --! top: cost_per_month
 --! important: resource_name, cost_per_month, idle_by, reason, workspace, resource_type, unused_days, account
 -- A month is 730 hours at the rate of the last 24 complete hours. idle_by names what says so: usage (storage without any

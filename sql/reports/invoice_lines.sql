@@ -1,7 +1,6 @@
 --! about: Which lines make up what the month bills, and do its own costs match the platform's monthly total?
 --! grain: account, month, charge_class, incurred_month, billing_dimension, unit
 --! params: month month = last-complete
---! formats: csv, parquet
 --! top: cost
 --! important: billing_dimension, cost, charge_class, platform_cost, difference, proven, usage, unit, account, month
 with added_up as (

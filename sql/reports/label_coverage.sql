@@ -1,7 +1,6 @@
 --! about: What share of each month's cost has each label, and does it grow?
 --! grain: account, month, label
 --! params: from date = none, to date = none, account text = *
---! formats: csv, parquet
 --! top: month
 --! important: month, label, labelled_share, labelled_cost, cost, account, month
 -- Covers every label that a resource has or a rule reads. A volume counts with the labels of the resources that mount it,

@@ -3,7 +3,6 @@
 --! params: from date = none, to date = none, account text = *
 --! spread: workspace, cost, total
 --! cost: total
---! formats: csv, parquet
 --! top: month
 -- Every month with costs, up to now. An incomplete month has its cost so far; is_complete is false. A closed month has the
 -- cost of its close. What a month bills besides, corrections of earlier months and a difference to an invoice, is not here: the

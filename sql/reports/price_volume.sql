@@ -1,7 +1,6 @@
 --! about: How much of the change between two months comes from price, volume, new resources and removed resources?
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! params: month month = last-complete, base month = month-before, account text = *, workspace text = *
---! formats: csv, parquet
 --! top: change
 --! important: resource_name, change, workspace, billing_dimension, cost, base_cost, price_effect, volume_effect,
 --! important: account

@@ -1,7 +1,6 @@
 --! about: How does the month compare with the platform's own totals: every comparison, with both sums, difference and tolerance?
 --! grain: account, window_start, window_end, check_code, measure, billing_dimension, run_number, attempt, load_number
 --! params: month month = last-complete
---! formats: csv, parquet
 --! top: difference
 --! important: check_code, difference, ours, theirs, proven, billing_dimension, measure, window_start, account
 select

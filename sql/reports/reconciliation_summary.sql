@@ -1,7 +1,6 @@
 --! about: Is the month complete and proven, and does it match what the platform bills? One row per account, for sign-off.
 --! grain: account, month
 --! params: month month = last-complete
---! formats: csv, parquet
 -- proven is about now. unproven_comparisons counts each comparison that ever failed, also if the hours matched after they
 -- were fetched again.
 with period as (

@@ -1,7 +1,6 @@
 --! about: Which costs did the platform change after they were loaded: by how much, and when did Costbook find it?
 --! grain: account, usage_date, workspace, billing_dimension, unit, seen_at
 --! params: month month = none, from date = none, to date = none
---! formats: csv, parquet
 --! top: usage_date, cost_change
 --! important: usage_date, cost_change, workspace, billing_dimension, old_cost, new_cost, seen_at, account
 -- month selects by the hours that changed; from and to select by when the change was seen.

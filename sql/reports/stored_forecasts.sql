@@ -1,7 +1,6 @@
 --! about: What will each budget and resource type cost by the end of the period, according to the forecast that "alert" last stored?
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
 --! params: month month = none, account text = *, budget text = *, workspace text = *
---! formats: csv, parquet
 --! evaluated: forecasts
 --! top: forecast
 --! important: period, forecast, budget, workspace, resource_type, amount, spent, exceeds_on, low, high, account

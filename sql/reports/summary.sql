@@ -1,7 +1,6 @@
 --! about: What did each month cost, compared with the month before, and this year so far? What to accrue for the open month?
 --! grain: account, month
 --! params: from date = none, to date = none, account text = *
---! formats: csv, parquet
 --! top: month
 --! important: month, cost, change, billed_cost, accrual, forecast_basis, forecast_of_rest, year_to_date, year_to_date_from, state,
 --! important: change_share, forecast_through, account

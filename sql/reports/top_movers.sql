@@ -1,7 +1,6 @@
 --! about: Which resources' costs changed most from the month before?
 --! grain: account, rank
 --! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
---! formats: csv, parquet
 --! top: none
 --! important: resource_name, change, workspace, cost, base_cost, resource_type, change_type, rank, account
 -- An unfinished month is compared with the same hours of the month before; compared_start, compared_end, base_start and

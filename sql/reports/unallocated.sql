@@ -1,7 +1,6 @@
 --! about: Which costs of the month have no owner, largest first, and which label would give each an owner?
 --! grain: rank, account, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, dimension text = *
---! formats: csv, parquet
 --! top: none
 --! important: resource_name, cost, workspace, resource_type, fix, suggested_value, account
 -- With a dimension (team, or one of your own), lists costs without an owner in that dimension. fix names a label that a

@@ -1,7 +1,6 @@
 --! about: What does one business unit (an order, a user) cost by day? You supply a CSV file with the header date,value.
 --! grain: usage_date
 --! params: metric file, month month = none, from date = none, to date = none, account text = *, workspace text = *
---! formats: csv, parquet
 --! top: usage_date
 with lines as (
   select

@@ -2,7 +2,6 @@
 --! grain: account, billing_dimension, resource_type, unit, workspace, period_start
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_month boolean = false, tolerance decimal = 0.005, floor decimal = 0.01
---! formats: csv, parquet
 --! top: period_start, cost
 --! important: billing_dimension, rate, workspace, period_start, usage, cost, is_price_change, rate_before_change,
 --! important: account

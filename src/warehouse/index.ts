@@ -165,6 +165,7 @@ export {
   sumsOf,
   valuesByAmount,
   valuesOf,
+  viewInOrder,
 } from './statements.ts';
 export { type UnendedRun, unendedRun } from './unended-run.ts';
 export {

@@ -23,6 +23,11 @@ function listed(names: readonly string[]): string {
   return names.map(quoted).join(', ');
 }
 
+/** All of a view, in the order of some of its columns. */
+export function viewInOrder(view: string, columns: readonly string[]): string {
+  return `from ${view} order by ${columns.join(', ')}\n`;
+}
+
 /** Stores the comment of a view or of one of its columns. */
 export function commentOn(kind: 'view' | 'column', name: string, comment: string): string {
   return `comment on ${kind} ${name} is ${literal(comment)};\n`;
