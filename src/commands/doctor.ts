@@ -961,7 +961,7 @@ async function openAlertsOf(
       ...shown.map(({ title, detail, next }) =>
         warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list),
       ),
-      ...(shown.length < all.length ? [warn(`${countWords(all)}: ${shown.length} shown here`, list)] : []),
+      ...(shown.length < open.length ? [warn(`${countWords(open)}: ${shown.length} shown here`, list)] : []),
       ...waiting,
     ];
   } finally {
