@@ -9,6 +9,7 @@ export {
   type OutgoingMessage,
 } from './message.ts';
 export {
+  type AlertingContext,
   alertFactsOptions,
   clientOf,
   deliverAll,

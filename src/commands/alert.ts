@@ -22,6 +22,7 @@ import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from 
 import { act } from '../base/next-step.ts';
 import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
+import { faultsOfFiles } from '../health/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
@@ -36,7 +37,6 @@ import {
   type Warehouse,
 } from '../warehouse/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { faultsOfFiles } from './files-of-books.ts';
 import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';
 import { waitOption } from './wait.ts';

@@ -3,9 +3,9 @@ import { join, relative, resolve } from 'node:path';
 import { CostbookError, messageOf, UsageError } from '../base/errors.ts';
 import { shipped } from '../base/places.ts';
 import { parseConfig } from '../config/index.ts';
+import { askPlatform, type PlatformSeen } from '../health/index.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';
 import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
-import { askPlatform, type PlatformSeen } from './platform-access.ts';
 
 export const initCommand: Command = {
   name: 'init',

@@ -4,6 +4,7 @@ import { exitCodes, messageOf, UnprovenError, UsageError } from '../base/errors.
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
+import { warnOfFutureDates } from '../health/index.ts';
 import {
   admitReport,
   blamingReport,
@@ -62,7 +63,6 @@ import {
 import { nearest } from '../text/choices.ts';
 import { type Connection, completeness, openBooks, readSql, type SqlColumn, snapshotFile } from '../warehouse/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
-import { warnOfFutureDates } from './books-clock.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import type { ChildContext } from './run-in-child.ts';

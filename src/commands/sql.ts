@@ -96,7 +96,7 @@ export const sqlCommand: Command = {
 
     expectProject(context); // the child process could not report this as well
     const sql = await readQuery(input, options.text('file'), context);
-    if (asOf !== null) await (await import('./books-clock.ts')).warnOfFutureDates(context);
+    if (asOf !== null) await (await import('../health/index.ts')).warnOfFutureDates(context);
     context.progress('waiting for the answer');
     const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };
     if (engine === 'duckdb') return answerTo(question, { out, timeoutMs }, context);

@@ -13,6 +13,15 @@ import {
   stepAfterRun,
   unprovenWords,
 } from '../findings/index.ts';
+import {
+  type ClockFault,
+  type FileFault,
+  faultsOfFiles,
+  futureInstants,
+  type Undelivered,
+  undelivered,
+  unendedWords,
+} from '../health/index.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
@@ -34,13 +43,9 @@ import {
   unprovenText,
   unprovenWindows,
 } from '../warehouse/index.ts';
-import { type ClockFault, futureInstants } from './books-clock.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { type FileFault, faultsOfFiles } from './files-of-books.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
 import { exportsOfRevoked } from './revoked.ts';
-import { type Undelivered, undelivered } from './undelivered.ts';
-import { unendedWords } from './unended-words.ts';
 import { unprovenLines } from './unproven-lines.ts';
 
 export const statusCommand: Command = {

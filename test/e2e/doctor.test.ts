@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clockFound } from '../../src/commands/doctor.ts';
+import { clockFound } from '../../src/health/platform.ts';
 import { dayMs } from '../../src/time/time.ts';
 import { newerVersion } from '../support/other-version.ts';
 import { type Ended, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';

@@ -2,7 +2,7 @@ import { clientOf } from '../alerts/index.ts';
 import { PlatformError } from '../base/errors.ts';
 import type { ActingSettings, LocalConfig } from '../config/index.ts';
 import { type Listing, listings, openListings } from '../platform/index.ts';
-import type { CommandContext } from './command.ts';
+import type { HealthContext } from './context.ts';
 
 /** What a listing says about the agent, job or model of a sink. */
 export type SinkOnPlatform =
@@ -19,7 +19,7 @@ const limitMs = 30_000;
 export async function findOnPlatform(
   settings: ActingSettings,
   config: LocalConfig,
-  context: CommandContext,
+  context: HealthContext,
 ): Promise<SinkOnPlatform> {
   const { type, workspace } = settings;
   const name = nameOf(settings);

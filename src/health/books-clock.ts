@@ -2,7 +2,7 @@ import type { Effects } from '../base/effects.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import { type Connection, lastInstants, openBooks } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
+import type { HealthContext } from './context.ts';
 
 /** What is wrong with a clock, and what to do. */
 export interface ClockFault {
@@ -27,7 +27,7 @@ export async function warnOfFutureDates({
   effects,
   signal,
   tell,
-}: Pick<CommandContext, 'dir' | 'signal' | 'tell'> & {
+}: Pick<HealthContext, 'dir' | 'signal' | 'tell'> & {
   readonly effects: Pick<Effects, 'now'>;
 }): Promise<void> {
   const books = await openBooks(dir, { lockedDown: true, signal });

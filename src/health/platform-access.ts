@@ -14,7 +14,7 @@ import {
   readPlatformLists,
 } from '../platform/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import type { CommandContext } from './command.ts';
+import type { HealthContext } from './context.ts';
 
 /** Which platform to query, from the configuration or from a person. */
 export interface PlatformAsked {
@@ -64,7 +64,7 @@ const maxAttempts = 5;
  */
 export async function askPlatform(
   asked: PlatformAsked,
-  context: CommandContext,
+  context: HealthContext,
   {
     compares = false,
     inspect,

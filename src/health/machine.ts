@@ -1,0 +1,83 @@
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { exitCodes, UsageError } from '../base/errors.ts';
+import { memoryLimitMb } from '../base/memory.ts';
+import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
+import { nodeVersion, version } from '../base/version.ts';
+import { type LocalConfig, umaskOf } from '../config/index.ts';
+import { warehouseBytes } from '../warehouse/index.ts';
+import type { HealthContext } from './context.ts';
+import { type Found, fail, ok, type Seen, warn } from './found.ts';
+
+const nodeAtLeast = [20, 19] as const;
+
+export function program(): readonly Found[] {
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+  const isOld = major < nodeAtLeast[0] || (major === nodeAtLeast[0] && minor < nodeAtLeast[1]);
+  const words = `Costbook ${version} on Node ${nodeVersion}`;
+  return [
+    isOld
+      ? fail(exitCodes.machine, `${words}, which is too old`, `install Node ${nodeAtLeast.join('.')} or newer`)
+      : ok(words),
+  ];
+}
+
+const gib = 1024 ** 3;
+
+export async function disk({ dir }: HealthContext, seen: Seen): Promise<readonly Found[]> {
+  await access(dir, constants.W_OK).catch(() => {
+    throw new UsageError(
+      `this user cannot write to ${dir}: grant write access, or choose another project folder with --dir`,
+    );
+  });
+  const { bavail, bsize } = await statfs(dir);
+  const free = bavail * bsize;
+  const books = (await warehouseBytes(dir)) ?? 0;
+  const words = `${gigabytes(free)} free in ${dir}; the books use ${gigabytes(books)}`;
+  // Publishing copies the books: for a moment they exist three times, and a night adds to them.
+  const needed = Math.max(0.2 * gib, 2 * books);
+  seen.lacksSpace = free < needed;
+  if (seen.lacksSpace)
+    return [fail(exitCodes.machine, words, `free some space: a nightly run needs up to ${gigabytes(needed)}`)];
+  if (free < 2 * needed) return [warn(words, 'free some space soon; landing.keepDays removes old pages')];
+  return [ok(words)];
+}
+
+/** Folders in place of files of the books, and files in place of their folders. */
+export function misplaced({ dir }: HealthContext): readonly Found[] {
+  const remedy = 'run "costbook repair", which moves it aside';
+  return misplacedFiles(dir).map((each) =>
+    each.stopsRuns
+      ? fail(exitCodes.unproven, `${describeMisplaced(each)}, so no ingest can load`, remedy)
+      : warn(describeMisplaced(each), remedy),
+  );
+}
+
+/** Whether files are readable by more users than `fileMode` permits: older files keep their mode. */
+export async function fileModes(config: LocalConfig | undefined, { dir }: HealthContext): Promise<readonly Found[]> {
+  const mode = config?.fileMode ?? 0o600;
+  const folder = join(dir, 'data');
+  const found = await stat(folder).catch(() => undefined);
+  if (found === undefined) return [];
+  const wanted = 0o777 & ~umaskOf(mode);
+  const octal = (bits: number) => `0${(bits & 0o777).toString(8)}`;
+  const words = `${folder} has mode ${octal(found.mode)}`;
+  if ((found.mode & 0o777 & ~wanted) === 0) return [ok(`${words}, as fileMode ${octal(mode)} permits`)];
+  const who = (bits: number) => `${bits & 4 ? 'r' : ''}${bits & 2 ? 'w' : ''}${bits & 4 ? 'X' : ''}`;
+  return [
+    warn(
+      `${words}: more users may read the books than fileMode ${octal(mode)} permits`,
+      `run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or change fileMode`,
+    ),
+  ];
+}
+
+export function memory(): readonly Found[] {
+  const words = `DuckDB may use ${memoryLimitMb(false)} MB in an ingest, ${memoryLimitMb(true)} MB in a reader`;
+  return [totalmem() < 0.9 * gib ? warn(words, 'give the machine (or container) at least 1 GB of memory') : ok(words)];
+}
+
+function gigabytes(bytes: number): string {
+  return bytes < gib ? `${Math.ceil(bytes / 1024 ** 2)} MB` : `${(bytes / gib).toFixed(1)} GB`;
+}

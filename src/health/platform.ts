@@ -1,0 +1,224 @@
+import { stat } from 'node:fs/promises';
+import { exitCodeOf, exitCodes, messageOf, PlatformError } from '../base/errors.ts';
+import { nextWords, refusedListingStep } from '../base/next-step.ts';
+import { type LocalAccount, type LocalConfig, readToken } from '../config/index.ts';
+import { reducedAccessOf, refusedListings } from '../ingest/index.ts';
+import { expiryOf, listings, type PlatformDifferences } from '../platform/index.ts';
+import { shorten } from '../text/safe-text.ts';
+import { describeSpan, formatInstant, hourMs, type Instant } from '../time/time.ts';
+import { type Books, type Connection, completeness, openBooks, readSql, snapshotFile } from '../warehouse/index.ts';
+import type { HealthContext } from './context.ts';
+import { type Found, fail, ok, type Seen, warn } from './found.ts';
+import { type AccountSeen, askPlatform } from './platform-access.ts';
+
+export async function token(
+  account: LocalAccount,
+  { dir, keepSecret, signal }: HealthContext,
+  { expired }: Seen,
+): Promise<readonly Found[]> {
+  if (account.token === undefined) return []; // reported with the configuration
+  const text = await readToken(account.token, { dir, keepSecret, signal });
+  const expiresAt = expiryOf(text);
+  const from = `from ${account.tokenSetting ?? account.token.kind}`;
+  if (expiresAt === undefined) return [ok(`${from}; it has no expiry date`)];
+  const at = formatInstant(expiresAt);
+  const now = Date.now(); // the platform uses real time, also with --now
+  if (expiresAt <= now) {
+    expired.add(account.id);
+    const place = account.tokenSetting ?? 'the configuration';
+    return [fail(exitCodes.platform, `${from}, expired at ${at}`, `replace the token in ${place} with a new one`)];
+  }
+  // A command prints a new token every night.
+  if (account.token.kind !== 'command' && expiresAt < now + 48 * hourMs) {
+    return [warn(`${from}, expires at ${at}`, 'replace it before then, or use tokenCommand')];
+  }
+  return [ok(`${from}, valid until ${at}`)];
+}
+
+/** Beyond this, an hour may be over here but not on the platform. */
+const skewLimitMs = 120_000;
+
+export async function platform(
+  account: LocalAccount,
+  config: LocalConfig,
+  context: HealthContext,
+  known: { readonly isNowGiven: boolean; readonly wrongNow: Map<string, number>; readonly seen: Seen },
+): Promise<readonly Found[]> {
+  const { url, token: source, tokenSetting } = account;
+  if (url === undefined || source === undefined) return []; // reported already
+  const asked = { ...config, url, token: source, tokenSetting, account: account.id };
+  const { dir, effects } = context;
+  const access: Found[] = [];
+  async function inspect(about: AccountSeen): Promise<void> {
+    access.push(...(await accessFound({ ...about, effects }, account, config, dir, known.seen)));
+  }
+  const seen = await askPlatform(asked, context, { compares: true, inspect }).catch((error: unknown) => {
+    known.seen.platformFaults.push(messageOf(error));
+    // The token is reported as expired: that is the step to take.
+    if (error instanceof PlatformError && error.status === 401 && known.seen.expired.has(account.id)) return undefined;
+    throw error;
+  });
+  if (seen === undefined) return [];
+  const [only, ...others] = seen.accounts;
+  if (only === undefined || others.length > 0) {
+    return [
+      fail(
+        exitCodes.usage,
+        `the token sees ${seen.accounts.length} accounts`,
+        'set account in costbook.yaml to one of them',
+      ),
+    ];
+  }
+  const since =
+    seen.historyStart === undefined ? 'no costs yet' : `costs since ${formatInstant(seen.historyStart).slice(0, 7)}`;
+  const found: Found[] = [
+    ok(`${url} works with API version ${config.apiVersion}; account ${only}, role ${seen.role}, ${since}`),
+  ];
+  const givenNow = known.isNowGiven ? context.effects.clockNow() : undefined;
+  const clock = clockFound(seen.clockAheadMs, givenNow);
+  if (clock.state === 'warn') {
+    const aheadMs = (givenNow === undefined ? 0 : givenNow - Date.now()) + (seen.clockAheadMs ?? 0);
+    // An instant in the past is on purpose.
+    known.wrongNow.set(only, givenNow === undefined ? aheadMs : Math.max(0, aheadMs));
+  }
+  return [...found, ...access, clock, ...differencesFound(seen.differences)];
+}
+
+/** Where the token has less access than the books show, and which listings the platform refuses to it. */
+async function accessFound(
+  about: AccountSeen & Pick<HealthContext, 'effects'>,
+  { id, inventory }: LocalAccount,
+  config: LocalConfig,
+  dir: string,
+  seen: Seen,
+): Promise<readonly Found[]> {
+  const books = await presentBooks(dir, about.signal);
+  try {
+    const found = books === undefined ? [] : await reducedAccessFound(about, id, books, config);
+    if (inventory?.isRead === false) return found;
+    const refused = await refusedListingsFound(about, books?.connection);
+    if (refused.length > 0) seen.alertKeys.add(`listings/${encodeURIComponent(about.account)}`);
+    return [...found, ...refused];
+  } finally {
+    books?.close();
+  }
+}
+
+async function reducedAccessFound(
+  about: AccountSeen & Pick<HealthContext, 'effects'>,
+  configured: string | undefined,
+  books: Books,
+  config: LocalConfig,
+): Promise<readonly Found[]> {
+  const known = (await completeness(books.connection)).map((each) => each.account);
+  if (configured === undefined && known.length > 0 && !known.includes(about.account)) {
+    const names = known.join(', ');
+    return [
+      warn(
+        `the token sees account ${about.account}, and the books have ${names}: the next ingest adds an account`,
+        `use a token of ${names}, or set account in costbook.yaml`,
+      ),
+    ];
+  }
+  const reduced = await reducedAccessOf(about, books, config);
+  if (reduced === undefined) return [];
+  const words = `${reduced.found}. The next ingest changes nothing and ends with exit code ${exitCodes.unproven}`;
+  return [fail(exitCodes.unproven, words, nextWords(reduced.next))];
+}
+
+/** A member may not read every listing: refused ones count if the platform served them before, or serves none. */
+async function refusedListingsFound(
+  about: AccountSeen & Pick<HealthContext, 'effects'>,
+  books: Connection | undefined,
+): Promise<readonly Found[]> {
+  const refused = await refusedListings(about);
+  const { account } = about;
+  const rows = (await books?.rows(await readSql('status', 'served_listings'), { account })) ?? [];
+  const served = rows.map((row) => row['resource_type']);
+  const missing =
+    refused.length === listings.length ? refused : refused.filter((each) => served.includes(each.resourceType));
+  const [first] = missing;
+  if (first === undefined) return [];
+  const names = missing.map(({ resourceType }) => resourceType).join(', ');
+  const words = `the platform refuses to list ${names} (${first.error.status}): their costs have no labels`;
+  return [warn(words, nextWords(refusedListingStep))];
+}
+
+/** The published books; undefined if they cannot be read, which is reported with them. */
+async function presentBooks(dir: string, signal: AbortSignal): Promise<Books | undefined> {
+  if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return undefined;
+  return openBooks(dir, { lockedDown: true, signal }).catch((error: unknown) => {
+    if (exitCodeOf(error) === exitCodes.bug) throw error;
+    return undefined;
+  });
+}
+
+/** What the platform lists and Costbook does not know, or the other way round. */
+function differencesFound({
+  newDimensions,
+  missingDimensions,
+  newResourceTypes,
+}: PlatformDifferences): readonly Found[] {
+  const names = (list: readonly string[]) => shorten(list.join(', '), 200);
+  const found: Found[] = [];
+  if (missingDimensions.length > 0) {
+    found.push(
+      fail(
+        exitCodes.platform,
+        `the platform does not list ${names(missingDimensions)} among the dimensions of costs`,
+        'ask the platform whether it still groups costs by them: Costbook needs all five',
+      ),
+    );
+  }
+  if (newDimensions.length > 0) {
+    found.push(
+      warn(
+        `the platform also groups costs by ${names(newDimensions)}, which this version of Costbook does not store`,
+        'nothing is missing from the costs; look for a newer version',
+      ),
+    );
+  }
+  if (newResourceTypes.length > 0) {
+    found.push(
+      warn(
+        `the platform has costs of ${names(newResourceTypes)}, which its interface does not name`,
+        'they are stored like all others; check that budgets and allocation rules cover them',
+      ),
+    );
+  }
+  return found;
+}
+
+/** Through when the costs of every account are complete that is asked for. */
+export function earliest(
+  accounts: Awaited<ReturnType<typeof completeness>>,
+  configured: readonly string[],
+): Instant | undefined {
+  const own = accounts.filter(({ account }) => configured.length === 0 || configured.includes(account));
+  const known = own.flatMap(({ completeThrough }) => completeThrough ?? []);
+  return known.length === 0 || known.length < own.length ? undefined : Math.min(...known);
+}
+
+/** Compares the clock in use (`--now`, or else this machine's) with the platform's. */
+export function clockFound(aheadMs: number | undefined, givenNow: Instant | undefined): Found {
+  if (aheadMs === undefined) return ok('the platform sends no time, so clocks were not compared');
+  if (givenNow !== undefined) {
+    const givenAheadMs = givenNow - Date.now() + aheadMs;
+    if (Math.abs(givenAheadMs) <= skewLimitMs) return ok("--now agrees with the platform's clock");
+    const words = `--now is ${describeSpan(givenAheadMs)}`;
+    if (givenAheadMs > 0) {
+      return warn(
+        `${words} ahead of the platform's clock`,
+        'leave out --now: the platform has no costs from the future',
+      );
+    }
+    if (Math.abs(aheadMs) <= skewLimitMs) return ok(`${words} behind the platform's clock`);
+    return warn(`${skewOf(aheadMs)}, and ${words} behind it`, "correct --now (COSTBOOK_NOW) and this machine's clock");
+  }
+  if (Math.abs(aheadMs) <= skewLimitMs) return ok("this machine's clock agrees with the platform's");
+  return warn(skewOf(aheadMs), "correct this machine's clock and synchronize it with NTP");
+}
+
+function skewOf(aheadMs: number): string {
+  return `this machine's clock is ${describeSpan(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the platform's`;
+}

@@ -1,0 +1,64 @@
+import { sinkFault } from '../alerts/index.ts';
+import { exitCodes } from '../base/errors.ts';
+import { type ActingSettings, isActing, isStandardSecret, type LocalConfig } from '../config/index.ts';
+import { findOnPlatform } from './acting-sinks.ts';
+import type { HealthContext } from './context.ts';
+import { type Found, fail, type Look, ok, warn } from './found.ts';
+
+/** Whether the agent, job or model of a sink exists. */
+async function actingSink(
+  name: string,
+  settings: ActingSettings,
+  config: LocalConfig,
+  context: HealthContext,
+): Promise<readonly Found[]> {
+  const found = await findOnPlatform(settings, config, context);
+  const test = `"costbook alerts test ${name}"`;
+  switch (found.state) {
+    case 'found':
+      return [ok('exists; it was not called')];
+    case 'unknown':
+      return [warn(`could not be looked up: ${found.reason}`, `run ${test}, which calls the ${settings.type}`)];
+    case 'disabled':
+      return [fail(exitCodes.undelivered, found.reason, `switch it on, then run ${test}`)];
+    case 'missing':
+      return [fail(exitCodes.undelivered, found.reason, `correct the sink in costbook.yaml, then run ${test}`)];
+  }
+}
+
+/** Looks at each sink: whether it can be reached, without sending anything. */
+export async function examineSinks(
+  config: LocalConfig,
+  isOffline: boolean,
+  context: HealthContext,
+  look: Look,
+): Promise<void> {
+  if (config.sinks.length === 0) {
+    await look('sinks', () => [
+      warn(
+        'there are none, so nobody is notified of alerts',
+        'add one under sinks in costbook.yaml; it then gets every open alert',
+      ),
+    ]);
+  }
+  for (const sink of config.sinks) {
+    if (sink.settings?.type === 'webhook' && !isStandardSecret(sink.settings.secret)) {
+      await look(`sink ${sink.name}`, () => [
+        warn(
+          'its secret does not start with whsec_, so Standard Webhooks libraries cannot verify the signature',
+          'create one with: echo "whsec_$(openssl rand -base64 32)"',
+        ),
+      ]);
+    }
+    await look(`sink ${sink.name}`, async () => {
+      const { settings } = sink;
+      if (settings === undefined) return []; // reported with the configuration, with file and line
+      if (isOffline) return [ok(`is of type ${settings.type}`)];
+      if (isActing(settings)) return actingSink(sink.name, settings, config, context);
+      const fault = await sinkFault(settings, context.signal);
+      return fault === undefined
+        ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
+        : [fail(exitCodes.undelivered, fault, `correct the sink, then run "costbook alerts test ${sink.name}"`)];
+    });
+  }
+}
