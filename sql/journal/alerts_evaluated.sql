@@ -2,13 +2,8 @@
 --! about: messages about them.
 update ledger.alerts
 set ending = ended.ending, end_fact = ended.fact, ended_at = cast($at as timestamp)
-from (
-  select unnest(
-    from_json(
-      $ended, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "ending": "VARCHAR", "fact": "VARCHAR"}]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $ended, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "ending": "VARCHAR", "fact": "VARCHAR"}]'
 ) as ended
 where alerts.alert_key = ended.alert_key and alerts.occurrence = ended.occurrence;
 
@@ -16,28 +11,19 @@ where alerts.alert_key = ended.alert_key and alerts.occurrence = ended.occurrenc
 -- of older versions have no sinks here.
 update ledger.alerts
 set is_notified = true, sinks = coalesce(notified.sinks, alerts.sinks)
-from (
-  select unnest(
-    from_json($notified, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sinks": "VARCHAR"}]'), recursive := true
-  )
-) as notified
+from rows_in($notified, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sinks": "VARCHAR"}]') as notified
 where alerts.alert_key = notified.alert_key and alerts.occurrence = notified.occurrence;
 
 insert into ledger.alerts
 select
   alert_key, occurrence, kind, account, severity, fact, sinks, is_notified, cast($run_number as bigint),
   cast($at as timestamp), null, null, null
-from (
-  select unnest(
-    from_json(
-      $raised,
-      '[{
-        "alert_key": "VARCHAR", "occurrence": "INTEGER", "kind": "VARCHAR", "account": "VARCHAR",
-        "severity": "VARCHAR", "fact": "VARCHAR", "sinks": "VARCHAR", "is_notified": "BOOLEAN"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $raised,
+  '[{
+    "alert_key": "VARCHAR", "occurrence": "INTEGER", "kind": "VARCHAR", "account": "VARCHAR",
+    "severity": "VARCHAR", "fact": "VARCHAR", "sinks": "VARCHAR", "is_notified": "BOOLEAN"
+  }]'
 );
 
 update ledger.acknowledgements
@@ -48,15 +34,10 @@ insert into ledger.outbox
 select
   message_number, message_id, sink, kind, summary, message, cast($run_number as bigint), cast($at as timestamp), null,
   null
-from (
-  select unnest(
-    from_json(
-      $messages,
-      '[{
-        "message_number": "BIGINT", "message_id": "VARCHAR", "sink": "VARCHAR", "kind": "VARCHAR", "summary": "VARCHAR",
-        "message": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $messages,
+  '[{
+    "message_number": "BIGINT", "message_id": "VARCHAR", "sink": "VARCHAR", "kind": "VARCHAR", "summary": "VARCHAR",
+    "message": "VARCHAR"
+  }]'
 );

@@ -11,29 +11,19 @@ select
   cast(cost as decimal(38, 12)), cast(expected as decimal(38, 12)), cast(expected_low as decimal(38, 12)),
   cast(expected_high as decimal(38, 12)), cast(impact as decimal(38, 12)), price_ratio, severity, is_notified, detail,
   cast($run_number as bigint), cast($at as timestamp), null
-from (
-  select unnest(
-    from_json(
-      $anomalies,
-      '[{
-        "anomaly_key": "VARCHAR", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
-        "billing_dimension": "VARCHAR", "kind": "VARCHAR", "is_up": "BOOLEAN", "first_day": "VARCHAR",
-        "seen_day": "VARCHAR", "last_day": "VARCHAR", "notified_day": "VARCHAR", "state": "VARCHAR",
-        "ended_day": "VARCHAR", "cost": "VARCHAR", "expected": "VARCHAR", "expected_low": "VARCHAR",
-        "expected_high": "VARCHAR", "impact": "VARCHAR", "price_ratio": "DOUBLE", "severity": "VARCHAR",
-        "is_notified": "BOOLEAN", "detail": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $anomalies,
+  '[{
+    "anomaly_key": "VARCHAR", "account": "VARCHAR", "workspace": "VARCHAR", "resource_type": "VARCHAR",
+    "billing_dimension": "VARCHAR", "kind": "VARCHAR", "is_up": "BOOLEAN", "first_day": "VARCHAR",
+    "seen_day": "VARCHAR", "last_day": "VARCHAR", "notified_day": "VARCHAR", "state": "VARCHAR",
+    "ended_day": "VARCHAR", "cost": "VARCHAR", "expected": "VARCHAR", "expected_low": "VARCHAR",
+    "expected_high": "VARCHAR", "impact": "VARCHAR", "price_ratio": "DOUBLE", "severity": "VARCHAR",
+    "is_notified": "BOOLEAN", "detail": "VARCHAR"
+  }]'
 );
 
 insert into ledger.anomaly_evaluations
 select
   account, cast(evaluated_through as timestamp), load_number, cast($run_number as bigint), cast($at as timestamp)
-from (
-  select unnest(
-    from_json($accounts, '[{"account": "VARCHAR", "evaluated_through": "VARCHAR", "load_number": "BIGINT"}]'),
-    recursive := true
-  )
-);
+from rows_in($accounts, '[{"account": "VARCHAR", "evaluated_through": "VARCHAR", "load_number": "BIGINT"}]');

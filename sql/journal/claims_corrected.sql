@@ -2,6 +2,4 @@
 insert into ledger.claims_corrected
 select
   $account, load_number, cast(claimed_end as timestamp), cast($run_number as bigint), cast($recorded_at as timestamp)
-from (
-  select unnest(from_json($claims, '[{"load_number": "BIGINT", "claimed_end": "VARCHAR"}]'), recursive := true)
-);
+from rows_in($claims, '[{"load_number": "BIGINT", "claimed_end": "VARCHAR"}]');

@@ -10,20 +10,15 @@ select
   cast(high as decimal(38, 12)), cast($level as integer),
   folds, mase, smape, coverage,
   cast(amount as decimal(38, 12)), cast(exceeds_on as date), reason
-from (
-  select unnest(
-    from_json(
-      $forecasts,
-      '[{
-        "scope_kind": "VARCHAR", "budget": "VARCHAR", "account": "VARCHAR", "workspace": "VARCHAR",
-        "resource_type": "VARCHAR", "scope": "VARCHAR", "period_kind": "VARCHAR", "period": "VARCHAR",
-        "period_start": "VARCHAR", "period_end": "VARCHAR", "complete_through": "VARCHAR", "step": "VARCHAR",
-        "history_start": "VARCHAR", "history_end": "VARCHAR", "observations": "INTEGER", "model": "VARCHAR",
-        "transform": "VARCHAR", "seasons": "VARCHAR", "spent": "VARCHAR", "forecast": "VARCHAR", "low": "VARCHAR",
-        "high": "VARCHAR", "folds": "INTEGER", "mase": "DOUBLE", "smape": "DOUBLE", "coverage": "DOUBLE",
-        "amount": "VARCHAR", "exceeds_on": "VARCHAR", "reason": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $forecasts,
+  '[{
+    "scope_kind": "VARCHAR", "budget": "VARCHAR", "account": "VARCHAR", "workspace": "VARCHAR",
+    "resource_type": "VARCHAR", "scope": "VARCHAR", "period_kind": "VARCHAR", "period": "VARCHAR",
+    "period_start": "VARCHAR", "period_end": "VARCHAR", "complete_through": "VARCHAR", "step": "VARCHAR",
+    "history_start": "VARCHAR", "history_end": "VARCHAR", "observations": "INTEGER", "model": "VARCHAR",
+    "transform": "VARCHAR", "seasons": "VARCHAR", "spent": "VARCHAR", "forecast": "VARCHAR", "low": "VARCHAR",
+    "high": "VARCHAR", "folds": "INTEGER", "mase": "DOUBLE", "smape": "DOUBLE", "coverage": "DOUBLE",
+    "amount": "VARCHAR", "exceeds_on": "VARCHAR", "reason": "VARCHAR"
+  }]'
 );

@@ -6,22 +6,15 @@ select
   cast($closed_at as timestamp), row_count, cast(cost as decimal(38, 12)), corrections,
   cast(correction_cost as decimal(38, 12)), sha256, cast(invoiced as decimal(38, 12)), null, null,
   covered, currency, cast(rate as decimal(18, 8)), cast(rate_date as date), rate_source
-from (
-  select unnest(
-    from_json(
-      $accounts,
-      '[{
-        "account": "VARCHAR", "row_count": "BIGINT", "cost": "VARCHAR", "corrections": "BIGINT",
-        "correction_cost": "VARCHAR", "sha256": "VARCHAR", "invoiced": "VARCHAR", "covered": "VARCHAR",
-        "currency": "VARCHAR", "rate": "VARCHAR", "rate_date": "VARCHAR", "rate_source": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $accounts,
+  '[{
+    "account": "VARCHAR", "row_count": "BIGINT", "cost": "VARCHAR", "corrections": "BIGINT",
+    "correction_cost": "VARCHAR", "sha256": "VARCHAR", "invoiced": "VARCHAR", "covered": "VARCHAR",
+    "currency": "VARCHAR", "rate": "VARCHAR", "rate_date": "VARCHAR", "rate_source": "VARCHAR"
+  }]'
 );
 
 insert into ledger.closed_units
 select cast($closed_at as timestamp), billing_dimension, unit
-from (
-  select unnest(from_json($units, '[{"billing_dimension": "VARCHAR", "unit": "VARCHAR"}]'), recursive := true)
-);
+from rows_in($units, '[{"billing_dimension": "VARCHAR", "unit": "VARCHAR"}]');

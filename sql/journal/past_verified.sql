@@ -11,15 +11,10 @@ insert into ledger.contradictions
 select
   $account, $question, billing_dimension, cast(window_start as timestamp), cast(window_end as timestamp), reason,
   cast($run_number as bigint), cast($seen_at as timestamp), cast(cost_difference as decimal(38, 12))
-from (
-  select unnest(
-    from_json(
-      $contradictions,
-      '[{
-        "billing_dimension": "VARCHAR", "window_start": "VARCHAR", "window_end": "VARCHAR", "reason": "VARCHAR",
-        "cost_difference": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $contradictions,
+  '[{
+    "billing_dimension": "VARCHAR", "window_start": "VARCHAR", "window_end": "VARCHAR", "reason": "VARCHAR",
+    "cost_difference": "VARCHAR"
+  }]'
 );

@@ -1,14 +1,9 @@
 --! about: The newest values of resources; instants as text. They replace earlier ones; of a resource that is gone, nothing
 --! about: remains.
 delete from ledger.resource_use as resource_use
-using (
-  select unnest(
-    from_json(
-      $changes,
-      '[{"workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR"}]'
-    ),
-    recursive := true
-  )
+using rows_in(
+  $changes,
+  '[{"workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR"}]'
 ) as changes
 where resource_use.account = $account
   and resource_use.resource_type = $resource_type
@@ -25,17 +20,12 @@ select
   $account, $resource_type, workspace, resource_name, resource_uuid, cast(created_at as timestamp), runtime_state,
   cast(last_used_at as timestamp), cast(expires_at as timestamp), time_to_live, expiration_policies, min_scale,
   cast($seen_at as timestamp), cast($run_number as bigint)
-from (
-  select unnest(
-    from_json(
-      $changes,
-      '[{
-        "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
-        "runtime_state": "VARCHAR", "last_used_at": "VARCHAR", "expires_at": "VARCHAR", "time_to_live": "VARCHAR",
-        "expiration_policies": "VARCHAR", "min_scale": "INTEGER", "is_gone": "BOOLEAN"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $changes,
+  '[{
+    "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
+    "runtime_state": "VARCHAR", "last_used_at": "VARCHAR", "expires_at": "VARCHAR", "time_to_live": "VARCHAR",
+    "expiration_policies": "VARCHAR", "min_scale": "INTEGER", "is_gone": "BOOLEAN"
+  }]'
 )
 where not is_gone;

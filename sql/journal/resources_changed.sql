@@ -2,17 +2,12 @@
 --! about: no state, one without valid_from starts none.
 update ledger.resources as resources
 set valid_to = cast(changes.old_valid_to as timestamp), ended_at = cast($seen_at as timestamp)
-from (
-  select unnest(
-    from_json(
-      $changes,
-      '[{
-        "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
-        "old_valid_from": "VARCHAR", "old_valid_to": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $changes,
+  '[{
+    "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
+    "old_valid_from": "VARCHAR", "old_valid_to": "VARCHAR"
+  }]'
 ) as changes
 where resources.account = $account
   and resources.resource_type = $resource_type
@@ -32,19 +27,14 @@ select
   $account, $resource_type, workspace, resource_name, resource_uuid, cast(created_at as timestamp), display_name,
   external_id, labels, region, memory_mb, generation, status, is_enabled, plan, created_by, integration_connections,
   volumes, provider, cast(valid_from as timestamp), null, cast($seen_at as timestamp), null, cast($run_number as bigint)
-from (
-  select unnest(
-    from_json(
-      $changes,
-      '[{
-        "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
-        "display_name": "VARCHAR", "external_id": "VARCHAR", "labels": "VARCHAR", "region": "VARCHAR",
-        "memory_mb": "INTEGER", "generation": "VARCHAR", "status": "VARCHAR", "is_enabled": "BOOLEAN",
-        "plan": "VARCHAR", "created_by": "VARCHAR", "integration_connections": "VARCHAR", "volumes": "VARCHAR",
-        "provider": "VARCHAR", "valid_from": "VARCHAR"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $changes,
+  '[{
+    "workspace": "VARCHAR", "resource_name": "VARCHAR", "resource_uuid": "VARCHAR", "created_at": "VARCHAR",
+    "display_name": "VARCHAR", "external_id": "VARCHAR", "labels": "VARCHAR", "region": "VARCHAR",
+    "memory_mb": "INTEGER", "generation": "VARCHAR", "status": "VARCHAR", "is_enabled": "BOOLEAN",
+    "plan": "VARCHAR", "created_by": "VARCHAR", "integration_connections": "VARCHAR", "volumes": "VARCHAR",
+    "provider": "VARCHAR", "valid_from": "VARCHAR"
+  }]'
 )
 where valid_from is not null;

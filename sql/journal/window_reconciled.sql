@@ -7,15 +7,10 @@ select
   check_code, measure, billing_dimension, cast(row_count as bigint),
   cast(ours as decimal(38, 12)), cast(theirs as decimal(38, 12)), cast(difference as decimal(38, 12)),
   tolerance, proven, cast($seen_at as timestamp)
-from (
-  select unnest(
-    from_json(
-      $reconciliations,
-      '[{
-        "check_code": "VARCHAR", "measure": "VARCHAR", "billing_dimension": "VARCHAR", "row_count": "VARCHAR",
-        "ours": "VARCHAR", "theirs": "VARCHAR", "difference": "VARCHAR", "tolerance": "DOUBLE", "proven": "BOOLEAN"
-      }]'
-    ),
-    recursive := true
-  )
+from rows_in(
+  $reconciliations,
+  '[{
+    "check_code": "VARCHAR", "measure": "VARCHAR", "billing_dimension": "VARCHAR", "row_count": "VARCHAR",
+    "ours": "VARCHAR", "theirs": "VARCHAR", "difference": "VARCHAR", "tolerance": "DOUBLE", "proven": "BOOLEAN"
+  }]'
 );

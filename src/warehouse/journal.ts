@@ -255,6 +255,7 @@ export async function eventWriter(
     folder,
   }: { readonly isApplied?: (event: NumberedEvent) => boolean; readonly folder?: string } = {},
 ): Promise<(events: readonly NumberedEvent[]) => Promise<void>> {
+  await connection.run(await readSql('ledger', 'rows_in'));
   const files = new Map((await readSqlFolder('journal')).map((file) => [file.name, file.text]));
   // The event's SQL file defines the correction; the list of tables defines the columns to correct.
   const corrections = ledgerTables.flatMap((table) => correctInstantsOf(table) ?? []);

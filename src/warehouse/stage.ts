@@ -11,6 +11,8 @@ import {
   type TotalsKnown,
   toleranceParameters,
 } from './reconciliation.ts';
+import { readSql } from './sql-files.ts';
+
 import { names, type QueryFilter, takeDetail, takeRepair, takeResidual, typesAsked } from './stage-rows.ts';
 import {
   beginWindow,
@@ -98,6 +100,7 @@ export interface Stage {
 export async function openStage(connection: Connection, recorder: Recorder): Promise<Stage> {
   const state = await newStageState(connection);
   await connection.run(state.sql('macros'));
+  await connection.run(await readSql('ledger', 'rows_in'));
   return {
     begin: (account, window) => beginWindow(state, account, window),
     readAs(role) {
