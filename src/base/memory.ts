@@ -1,5 +1,4 @@
 import { totalmem } from 'node:os';
-import { constrainedMemory } from 'node:process';
 
 /**
  * How DuckDB's allocator returns freed memory, as the value of the variable that it reads when DuckDB is loaded. By default
@@ -34,6 +33,6 @@ function third(): number {
 
 /** The memory of the machine, or of the container if that is less. */
 function memoryBytes(): number {
-  const constrained = constrainedMemory();
+  const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { versions } from 'node:process';
 import { shipped } from './places.ts';
 
 const manifest = JSON.parse(readFileSync(shipped('package.json'), 'utf8')) as { version: string };
@@ -13,4 +12,4 @@ export function buildId(): string {
 }
 
 /** The version of Node that runs Costbook. */
-export const nodeVersion = versions.node;
+export const nodeVersion = process.versions.node;

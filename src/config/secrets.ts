@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
-import { kill } from 'node:process';
 import { MachineError, UsageError } from '../base/errors.ts';
 
 /** Where a token comes from; only `value` contains the token itself. */
@@ -152,7 +151,7 @@ function runTokenCommand(
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
-    kill(-pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // The group has already ended.
   }

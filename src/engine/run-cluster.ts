@@ -5,7 +5,6 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { MachineError, UsageError } from '../base/errors.ts';
@@ -117,7 +116,7 @@ function killsWhenStopped(child: ChildProcess, signal: AbortSignal): () => NodeJ
 function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
-    kill(-pid, signal);
+    process.kill(-pid, signal);
   } catch {
     // The group has ended.
   }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { kill } from 'node:process';
 import { createInterface } from 'node:readline';
 import { CostbookError, exitCodeOf, isSystemError, systemWords, UsageError } from '../base/errors.ts';
 import { faultAndStep } from '../base/failure.ts';
@@ -99,5 +98,5 @@ export function asFailure(error: unknown): Failure {
 
 /** `process.exit` waits for DuckDB's threads. */
 function endAtOnce(): void {
-  kill(process.pid, 'SIGKILL');
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { kill } from 'node:process';
 import type { OutgoingMessage } from '../message.ts';
 import { boundedText } from './answer-text.ts';
 import type { Attempt, SendMessage } from './sink.ts';
@@ -102,7 +101,7 @@ function runCommand(
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
-    kill(-pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // The group has ended.
   }
