@@ -1,5 +1,5 @@
 export * from './definition.ts';
-export { type Allocation, allocationFile, allocationKeys, loadAllocation, parseAllocation, ways } from './parse.ts';
+export { type Allocation, allocationFile, loadAllocation, parseAllocation } from './parse.ts';
 export {
   type AllocationTest,
   explainAllocation,

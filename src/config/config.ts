@@ -3,18 +3,20 @@ import { mistakenSettings, type UsageError } from '../base/errors.ts';
 import { earliestVersion } from '../platform/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
 import { type CalendarSettings, readCalendar } from './calendar-settings.ts';
-import { type CurrencySettings, readCurrency } from './currency-settings.ts';
-import { type EngineSettings, readEngine } from './engine-settings.ts';
+import { type CurrencySettings, currencyShape } from './currency-settings.ts';
+import { type EngineSettings, engineShape } from './engine-settings.ts';
 import {
   type ConfigInput,
   type ConfigSpec,
   environmentLayer,
+  expanded,
   fileSpec,
   type Layer,
   noLayer,
   overlay,
   type Reading,
   read,
+  readSetting,
 } from './environment-and-file.ts';
 import { parseFileMode } from './file-mode.ts';
 import { readHeaderNames, readHeaders } from './header-settings.ts';
@@ -181,8 +183,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: 
     sinksGiven === undefined
       ? []
       : readSinks(
-          sinksGiven,
-          (given, parse) => read(given, parse, sinkReading, true),
+          expanded(sinksGiven, sinkReading),
           { accounts: accounts.map(({ id }) => id), hasInferenceUrl: layer.has('inferenceUrl') },
           ofSinks,
         );
@@ -224,21 +225,9 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: 
       severity: readSeverities(layer.get('alerts.severity'), reading.problems),
       project: setting('alerts.project', parseName),
     },
-    serve: readServe(
-      { hosts: layer.get('serve.hosts'), tokens: layer.get('serve.tokens'), userHeader: layer.get('serve.userHeader') },
-      (given, parse) => read(given, parse, { ...reading, strict: reading.requireServe ?? false }, true),
-      reading.problems,
-    ),
-    engine: readEngine(
-      { command: layer.get('engine.command'), lake: layer.get('engine.lake'), env: layer.get('engine.env') },
-      (given, parse) => read(given, parse, reading),
-      reading.problems,
-    ),
-    currency: readCurrency(
-      { code: layer.get('currency.code'), rates: layer.get('currency.rates'), source: layer.get('currency.source') },
-      (given, parse) => read(given, parse, reading),
-      reading.problems,
-    ),
+    serve: readServe(layer, { ...reading, strict: reading.requireServe ?? false }),
+    engine: readSetting(spec.top.get('engine'), engineShape, reading),
+    currency: readSetting(spec.top.get('currency'), currencyShape, reading),
     dashboardUrl: setting('dashboardUrl', parseUrl),
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     ...headerNames,

@@ -1,16 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
-import { type Given, type Parse, type Problems, parseText, type ReadText } from './yaml.ts';
-
-/** A second currency beside USD. */
-export interface CurrencySettings {
-  /** `EUR`. */
-  readonly code: string;
-  /** The CSV file with the rates; a relative path is in the project folder. */
-  readonly rates: string;
-  /** Who publishes the rates, as reports name it. */
-  readonly source: string;
-}
+import { mapping, single, type z } from './shape.ts';
+import { type Parse, parseText } from './yaml.ts';
 
 const parseCode: Parse<string> = (value) => {
   const text = parseText(value, 20);
@@ -30,22 +21,17 @@ const parseSource: Parse<string> = (value) => {
   throw new UsageError(`found ${quoted(text)}, expected who publishes the rates, such as "ECB reference rates"`);
 };
 
-/** Reads the keys of `currency`; mistakes are reported. All three belong together. */
-export function readCurrency(
-  { code, rates, source }: Readonly<Record<'code' | 'rates' | 'source', Given | undefined>>,
-  read: ReadText,
-  problems: Problems,
-): CurrencySettings | undefined {
-  const given = { code: read(code, parseCode), rates: read(rates, parseRates), source: read(source, parseSource) };
-  const first = code ?? rates ?? source;
-  if (first === undefined) return undefined;
-  const missing = Object.entries({ code, rates, source }).flatMap(([key, value]) => (value === undefined ? [key] : []));
-  if (missing.length > 0) {
-    problems.report(
-      first,
-      `found no ${missing.join(' and ')}, expected all three such as { code: EUR, rates: rates.csv, source: "ECB reference rates" }`,
-    );
-  }
-  if (given.code === undefined || given.rates === undefined || given.source === undefined) return undefined;
-  return { code: given.code, rates: given.rates, source: given.source };
-}
+const expected = 'all three such as { code: EUR, rates: rates.csv, source: "ECB reference rates" }';
+
+/** A second currency beside USD: its code, the CSV file with the rates, relative to the project folder, and who publishes them. */
+export const currencyShape = mapping(
+  {
+    code: single(parseCode, { type: 'string', pattern: '^[A-Z]{3}$' }),
+    rates: single(parseRates, { type: 'string', pattern: '[.][cC][sS][vV]$' }),
+    source: single(parseSource),
+  },
+  { expected, needed: { code: expected, rates: expected, source: expected } },
+);
+
+/** A second currency beside USD. */
+export type CurrencySettings = z.output<typeof currencyShape>;

@@ -13,6 +13,7 @@ import {
   variableOf,
 } from './keys.ts';
 import { expand, variableValue } from './references.ts';
+import { readAs, type Shape } from './shape.ts';
 import { secretKeys } from './sink-settings.ts';
 import {
   type Given,
@@ -204,4 +205,29 @@ export function read<T>(
   const isMissing = mayBeMissing && !reading.strict && malformed.length === 0;
   if (!isMissing) for (const fault of faults) reading.problems.report(given, fault);
   return undefined;
+}
+
+/** Reads a value with a schema, if it is given. References are replaced only in the file, not in the environment. */
+export function readSetting<T>(given: Given | undefined, shape: Shape<T>, reading: Reading): T | undefined {
+  return given && readAs(given.position ? expanded(given, reading) : given, shape, reading.problems);
+}
+
+/** A value with its references replaced, at any depth. If not all variables must be set, one that is not leaves no value. */
+export function expanded(given: Given, reading: Reading): Given {
+  const { value } = given;
+  if (typeof value === 'string') {
+    const { text, unset, malformed } = expand(value, reading.env);
+    const faults = [...malformed, ...unset];
+    if (faults.length === 0) return { ...given, value: text };
+    return {
+      ...given,
+      value: undefined,
+      fault: reading.strict || malformed.length > 0 ? faults.join('. ') : undefined,
+    };
+  }
+  if (typeof value !== 'object' || value === null) return given;
+  if (value.kind === 'list')
+    return { ...given, value: { ...value, items: value.items.map((item) => expanded(item, reading)) } };
+  const entries = value.entries.map((entry) => ({ ...entry, value: expanded(entry.value, reading) }));
+  return { ...given, value: { ...value, entries } };
 }

@@ -16,13 +16,31 @@ export { umaskOf } from './file-mode.ts';
 export { keepConfiguredSecrets } from './known-secrets.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
-export { type ServeSettings, type ServeToken, serveTokenKeys } from './serve-settings.ts';
+export type { ServeSettings, ServeToken } from './serve-settings.ts';
+export {
+  choice,
+  either,
+  flag,
+  givenAt,
+  inOrder,
+  itemsIn,
+  list,
+  mapping,
+  named,
+  oneOrMore,
+  readAs,
+  rule,
+  type Shape,
+  single,
+  z,
+} from './shape.ts';
 export {
   alertSinksOf,
   type EmailSettings,
   isStandardSecret,
   type PagerDutySettings,
   parseTargetUrl,
+  plainAddress,
   type Sink,
   type SinkSettings,
   type SlackBotSettings,

@@ -44,16 +44,6 @@ export const groups = [
     keys: ['hosts', 'tokens', 'userHeader'],
     expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
-  {
-    name: 'engine',
-    keys: ['command', 'lake', 'env'],
-    expected: 'a key such as lake: exports/lake; write one or remove it',
-  },
-  {
-    name: 'currency',
-    keys: ['code', 'rates', 'source'],
-    expected: 'keys such as code: EUR; write code, rates and source, or remove it',
-  },
   { name: 'exports', keys: ['to'], expected: 'a key such as to: s3://finance/costs; write one or remove it' },
   {
     name: 'storage',
@@ -84,37 +74,23 @@ const groupedSettings = [
   'storage.timeout',
 ] as const;
 export const settingKeys = [...plainSettings, ...groupedSettings];
-const topKeys = [
+export const topKeys = [
   'accounts',
   'account',
   ...sharedKeys,
   ...plainSettings,
   ...groups.map(({ name }) => name),
-  'headers',
-  'sinks',
+  ...['engine', 'currency', 'headers', 'sinks'],
 ];
-const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
-
-/** The keys of costbook.yaml by place; the schema is generated from them. */
-export const configKeys = {
-  top: topKeys,
-  account: entryKeys,
-  workspaceToken: tokenKeys,
-  proof: groups[0].keys,
-  landing: groups[1].keys,
-  closing: groups[2].keys,
-  focus: groups[3].keys,
-  alerts: groups[4].keys,
-  serve: groups[5].keys,
-  engine: groups[6].keys,
-  currency: groups[7].keys,
-  exports: groups[8].keys,
-  storage: groups[9].keys,
-} as const;
+export const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 
 export const topPlace = { keys: topKeys, place: 'the top level' };
 export const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
-export const groupPlaces = groups.map(({ name, keys }) => ({ keys, place: name }));
+export const groupPlaces: NonNullable<MappingRule['elsewhere']> = [
+  ...groups.map(({ name, keys }) => ({ keys, place: name })),
+  { keys: ['command', 'lake', 'env'], place: 'engine' },
+  { keys: ['code', 'rates', 'source'], place: 'currency' },
+];
 export const topRule: MappingRule = {
   keys: topKeys,
   expected: 'keys, such as url: https://…',

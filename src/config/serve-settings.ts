@@ -1,7 +1,9 @@
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
+import { type Layer, type Reading, readSetting } from './environment-and-file.ts';
+import { list, mapping, named, rule, single, z } from './shape.ts';
 import { parseHeaderName } from './values.ts';
-import { entriesOf, type Given, itemsOf, keysOf, type Parse, type Problems, parseText, type ReadText } from './yaml.ts';
+import { type Parse, parseText } from './yaml.ts';
 
 /** Who may open the dashboard from other machines, and under which names it may be reached. */
 export interface ServeSettings {
@@ -21,79 +23,9 @@ export interface ServeToken {
   readonly owner: string | undefined;
 }
 
-export const serveTokenKeys = ['token', 'workspaces', 'owner'] as const;
-
 const shortestToken = 20;
 /** A token that a program drew has more; a word or a key held down has less. */
 const fewestCharacters = 10;
-const expected = 'tokens by name, such as finance: { token: "$' + '{DASHBOARD_TOKEN}" }';
-
-/** Reads the keys of `serve`; mistakes are reported. */
-export function readServe(
-  { hosts, tokens, userHeader }: Readonly<Record<'hosts' | 'tokens' | 'userHeader', Given | undefined>>,
-  read: ReadText,
-  problems: Problems,
-): ServeSettings {
-  return {
-    hosts:
-      hosts === undefined
-        ? []
-        : listOf(hosts, 'a list of host names such as [costs.example.com]', parseHostHeader, read, problems),
-    tokens: tokens === undefined ? [] : readTokens(tokens, read, problems),
-    userHeader: read(userHeader, parseHeaderName),
-  };
-}
-
-function readTokens(given: Given, read: ReadText, problems: Problems): readonly ServeToken[] {
-  const seen = new Set<string>();
-  return [...(entriesOf(given, expected, problems) ?? [])].flatMap(([name, entry]) => {
-    const keys = keysOf(
-      entry,
-      { keys: serveTokenKeys, expected: 'a token such as { token: "$' + '{DASHBOARD_TOKEN}" }' },
-      problems,
-    );
-    if (keys === undefined) return [];
-    const [workspaces, owner] = [keys.get('workspaces'), keys.get('owner')];
-    if (!keys.has('token')) problems.report(entry, `the token ${quoted(name)} has no "token"; write it`);
-    if (workspaces !== undefined && owner !== undefined) {
-      problems.report(owner, 'found both workspaces and owner, expected at most one of them; remove one');
-    }
-    const token = read(keys.get('token'), parseServeToken);
-    // It would see what the other one sees.
-    if (token !== undefined && seen.has(token))
-      problems.report(entry, `the token ${quoted(name)} is that of another entry; write one of its own`);
-    if (token !== undefined) seen.add(token);
-    return [
-      {
-        name,
-        token,
-        workspaces:
-          workspaces === undefined
-            ? undefined
-            : listOf(
-                workspaces,
-                'a list of workspaces such as [production]',
-                (value) => parseText(value, 500),
-                read,
-                problems,
-              ),
-        owner: read(owner, (value) => parseText(value, 500)),
-      },
-    ];
-  });
-}
-
-function listOf(
-  given: Given,
-  words: string,
-  parse: Parse<string>,
-  read: ReadText,
-  problems: Problems,
-): readonly string[] {
-  const items = itemsOf(given, words, problems);
-  return items.flatMap((item) => read(item, parse) ?? []);
-}
-
 /** The value is never quoted: it is a secret. */
 const parseServeToken: Parse<string> = (value) => {
   const text = parseText(value, 1024);
@@ -114,3 +46,45 @@ const parseHostHeader: Parse<string> = (value) => {
     `found ${quoted(text)}, expected a host name such as costs.example.com or costs.example.com:8443`,
   );
 };
+
+const text = single((value) => parseText(value, 500));
+const expectedToken = 'such as { token: "$' + '{DASHBOARD_TOKEN}" }';
+const tokenShape = mapping(
+  {
+    token: single(parseServeToken),
+    workspaces: z.optional(list(text, 'a list of workspaces such as [production]')),
+    owner: z.optional(text),
+  },
+  { expected: `a token ${expectedToken}`, needed: { token: 'the token itself' } },
+).check(
+  rule((token, report) => {
+    if ('workspaces' in token && 'owner' in token)
+      report('found both workspaces and owner, expected at most one of them; remove one', 'owner');
+  }),
+);
+
+/** What the keys of `serve` may have. */
+export const serveShapes = {
+  hosts: list(single(parseHostHeader), 'a list of host names such as [costs.example.com]'),
+  tokens: named(tokenShape, `tokens by name, such as finance: ${expectedToken}`).check(
+    rule((tokens, report) => {
+      const entries = Object.entries(tokens);
+      for (const [index, [name, { token }]] of entries.entries()) {
+        // It would see what the other one sees.
+        if (token !== undefined && entries.findIndex(([, other]) => other.token === token) < index)
+          report(`the token ${quoted(name)} is that of another entry; write one of its own`, name);
+      }
+    }),
+  ),
+  userHeader: single(parseHeaderName),
+};
+
+/** Reads the keys of `serve`; mistakes are reported. */
+export function readServe(keys: Layer, reading: Reading): ServeSettings {
+  const tokens = readSetting(keys.get('serve.tokens'), serveShapes.tokens, reading) ?? {};
+  return {
+    hosts: readSetting(keys.get('serve.hosts'), serveShapes.hosts, reading) ?? [],
+    tokens: Object.entries(tokens).map(([name, { token, workspaces, owner }]) => ({ name, token, workspaces, owner })),
+    userHeader: readSetting(keys.get('serve.userHeader'), serveShapes.userHeader, reading),
+  };
+}

@@ -1,25 +1,16 @@
 import { isIP } from 'node:net';
 import { UsageError } from '../base/errors.ts';
 import { oneOf, quoted } from '../text/choices.ts';
-import {
-  type ActingSettings,
-  actingSinkTypes,
-  type GivenSink,
-  type PlatformKnown,
-  reportActing,
-} from './acting-sinks.ts';
+import { type ActingSettings, actingKeys, type GivenSink, type PlatformKnown, reportActing } from './acting-sinks.ts';
+import { choice, flag, isLacking, mapping, oneOrMore, readAs, rule, single, valueIn, whole, z } from './shape.ts';
 import {
   choiceParser,
   entriesOf,
   type Given,
-  integerParser,
   itemsOf,
-  keysOf,
   type Parse,
   type Problems,
-  parseBoolean,
   parseText,
-  type ReadText,
   readValue,
 } from './yaml.ts';
 
@@ -145,192 +136,140 @@ export function urlSecrets(url: string): string[] {
 /** Keys whose values are secrets. */
 export const secretKeys = ['url', 'secret', 'password', 'botToken', 'routingKey'] as const;
 
-/** A sink's settings; undefined if a required one is missing or wrong, which is reported. */
-type Reader = (keys: ReadonlyMap<string, Given>, read: ReadText) => Omit<SinkSettings, 'type'> | undefined;
+/** A token goes to the service that it opens alone, or to a server of a private network. The first is the usual one. */
+const apis = {
+  slack: ['https://slack.com/api', 'https://slack-gov.com/api'],
+  pagerduty: ['https://events.pagerduty.com/v2/enqueue', 'https://events.eu.pagerduty.com/v2/enqueue'],
+} as const;
 
-interface SinkType {
-  readonly keys: readonly string[];
-  readonly required: readonly string[];
-  readonly read: Reader;
+const typeNames = ['slack', 'webhook', 'teams', 'pagerduty', 'email', 'log', 'agent', 'job', 'model'] as const;
+const allowPrivateNetwork = z._default(flag, false);
+
+/** The keys of every type, for sinks whose type is not known. */
+const everyKey: Record<string, z.ZodMiniType> = {};
+
+function sink<T extends Record<string, z.ZodMiniType>>(type: SinkSettings['type'], keys: T) {
+  for (const key of Object.keys(keys)) everyKey[key] = z.optional(z.unknown());
+  return mapping({ type: choice([type]), ...keys }, { expected: 'a sink such as { type: log }' });
 }
 
-/** Every type of sink, its keys, and how to parse them. */
-const types: Readonly<Record<SinkSettings['type'], SinkType>> = {
-  slack: {
-    keys: ['url', 'botToken', 'channel', 'apiUrl', 'allowPrivateNetwork'],
-    required: [],
-    read(keys, read) {
-      const { url, allowPrivateNetwork } = readTarget(keys, read);
-      const botToken = read(keys.get('botToken'), parseBotToken);
-      const channel = read(keys.get('channel'), parseChannel);
-      const apiUrl = keys.has('apiUrl') ? read(keys.get('apiUrl'), parseTargetUrl) : apis.slack.usual;
-      if (!keys.has('botToken')) return url === undefined ? undefined : { url, allowPrivateNetwork };
-      if (botToken === undefined || channel === undefined || apiUrl === undefined) return undefined;
-      return { botToken, channel, apiUrl: apiUrl.replace(/\/$/, ''), allowPrivateNetwork };
-    },
-  },
-  webhook: {
-    keys: ['url', 'secret', 'allowPrivateNetwork'],
-    required: ['url', 'secret'],
-    read(keys, read) {
-      const { url, allowPrivateNetwork } = readTarget(keys, read);
-      const secret = read(keys.get('secret'), parseSecret);
-      return url === undefined || secret === undefined ? undefined : { url, secret, allowPrivateNetwork };
-    },
-  },
-  teams: {
-    keys: ['url', 'allowPrivateNetwork'],
-    required: ['url'],
-    read(keys, read) {
-      const { url, allowPrivateNetwork } = readTarget(keys, read);
-      return url === undefined ? undefined : { url, allowPrivateNetwork };
-    },
-  },
-  pagerduty: {
-    keys: ['routingKey', 'apiUrl', 'allowPrivateNetwork'],
-    required: ['routingKey'],
-    read(keys, read) {
-      const routingKey = read(keys.get('routingKey'), parseRoutingKey);
-      const apiUrl = keys.has('apiUrl') ? read(keys.get('apiUrl'), parseTargetUrl) : apis.pagerduty.usual;
-      const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
-      return routingKey === undefined || apiUrl === undefined ? undefined : { routingKey, apiUrl, allowPrivateNetwork };
-    },
-  },
-  email: {
-    keys: ['host', 'port', 'tls', 'user', 'password', 'from', 'to', 'allowPrivateNetwork'],
-    required: ['host', 'from', 'to'],
-    read(keys, read) {
-      const host = read(keys.get('host'), parseHost);
-      const from = read(keys.get('from'), parseAddress);
-      const to = readAddresses(keys.get('to'), read);
-      const user = read(keys.get('user'), parseLine);
-      const password = read(keys.get('password'), parseLine);
-      const tls = read(keys.get('tls'), choiceParser(['starttls', 'implicit', 'none'] as const)) ?? 'starttls';
-      const port = read(keys.get('port'), integerParser(1, 65_535)) ?? (tls === 'implicit' ? 465 : 587);
-      const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
-      if (host === undefined || from === undefined || to === undefined) return undefined;
-      // If user or password is given but its variable is not set, do not fall back to no login.
-      if (keys.has('user') !== (user !== undefined) || keys.has('password') !== (password !== undefined))
-        return undefined;
-      return { host, port, tls, user, password, from, to, allowPrivateNetwork };
-    },
-  },
-  log: { keys: [], required: [], read: () => ({}) },
-  ...actingSinkTypes,
-};
+/** What the settings of each type of sink may have. */
+export function sinkShapes() {
+  const url = single(parseTargetUrl);
+  const address = single(parseAddress);
+  const slackKeys = {
+    ...{ url: z.optional(url), botToken: z.optional(single(parseBotToken)), channel: z.optional(single(parseChannel)) },
+    ...{ apiUrl: z.optional(url), allowPrivateNetwork },
+  };
+  const slack = sink('slack', slackKeys).check(rule(checkSlack), rule(targetCheck(apis.slack)));
+  slack.register(z.globalRegistry, {
+    dependentRequired: { botToken: ['channel'], channel: ['botToken'], apiUrl: ['botToken'] },
+    oneOf: [{ required: ['url'] }, { required: ['botToken'] }],
+  });
+  const email = sink('email', {
+    host: single(parseHost),
+    port: z.optional(whole(1, 65_535)),
+    tls: z._default(choice(['starttls', 'implicit', 'none']), 'starttls'),
+    user: z.optional(single(parseLine)),
+    password: z.optional(single(parseLine)),
+    from: address,
+    to: oneOrMore(address, 'addresses such as [finops@example.com]'),
+    allowPrivateNetwork,
+  }).check(
+    rule((given, report) => {
+      if ('user' in given !== 'password' in given)
+        report('found only one of user and password, expected both or none; write the other one');
+    }),
+  );
+  email.register(z.globalRegistry, { dependentRequired: { user: ['password'], password: ['user'] } });
+  return {
+    slack: z.pipe(
+      slack,
+      z.transform(({ url: own, botToken, channel, apiUrl = apis.slack[0], ...rest }) =>
+        botToken === undefined
+          ? { ...rest, url: own }
+          : { ...rest, botToken, channel, apiUrl: apiUrl.replace(/\/$/, '') },
+      ),
+    ),
+    webhook: sink('webhook', { url, secret: single(parseSecret), allowPrivateNetwork }).check(rule(targetCheck())),
+    teams: sink('teams', { url, allowPrivateNetwork }).check(rule(targetCheck())),
+    pagerduty: sink('pagerduty', {
+      routingKey: single(parseRoutingKey, { type: 'string', pattern: '^([A-Za-z0-9]{32}|.*\\$\\{.*\\}.*)$' }),
+      ...{ apiUrl: z._default(url, apis.pagerduty[0]), allowPrivateNetwork },
+    }).check(rule(targetCheck(apis.pagerduty))),
+    email: z.pipe(
+      email,
+      z.transform((given) => ({ ...given, port: given.port ?? (given.tls === 'implicit' ? 465 : 587) })),
+    ),
+    log: sink('log', {}),
+    agent: sink('agent', actingKeys.agent),
+    job: sink('job', actingKeys.job),
+    model: sink('model', actingKeys.model),
+  };
+}
 
-/** A token goes to the service that it opens alone, or to a server of a private network. */
-const apis: Readonly<Record<'slack' | 'pagerduty', { readonly usual: string; readonly others: readonly string[] }>> = {
-  slack: { usual: 'https://slack.com/api', others: ['https://slack-gov.com/api'] },
-  pagerduty: {
-    usual: 'https://events.pagerduty.com/v2/enqueue',
-    others: ['https://events.eu.pagerduty.com/v2/enqueue'],
-  },
-};
-
-/** The keys and required keys of each type of sink; the schema of costbook.yaml is generated from them. */
-export const sinkKeys: Readonly<Record<SinkSettings['type'], Pick<SinkType, 'keys' | 'required'>>> = types;
-
-const typeNames = Object.keys(types) as SinkSettings['type'][];
 const expected = 'sinks by name, such as finops: { type: slack, url: "$' + '{SLACK_WEBHOOK_URL}" }';
 
 /**
- * Parses the sinks of a configuration and reports every mistake. If `read` does not report unset variables, a sink with
- * such a variable has no settings.
+ * Reads the sinks of a configuration, in which references are replaced, and reports every mistake. A sink with a variable
+ * that is not set has no settings.
  */
-export function readSinks(given: Given, read: ReadText, known: PlatformKnown, problems: Problems): readonly Sink[] {
-  const sinks: Sink[] = [];
+export function readSinks(given: Given, known: PlatformKnown, problems: Problems): readonly Sink[] {
+  const shapes = sinkShapes();
   const written: GivenSink[] = [];
-  for (const [name, entry] of entriesOf(given, expected, problems) ?? []) {
+  const sinks = [...(entriesOf(given, expected, problems) ?? [])].map(([name, entry]): Sink => {
     if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u.test(name)) {
       problems.report(entry, `found the name ${quoted(name)}, expected letters, digits and . _ - without spaces`);
     }
-    const { type, keys, settings } = readSink(entry, read, problems);
-    sinks.push({ name, type, settings });
-    written.push({ name, type, entry, keys });
-  }
+    // The valid keys depend on the type.
+    const type = typeNames.find((one) => one === valueIn(entry, 'type')?.value);
+    const anySink = mapping(
+      { type: choice(typeNames), ...everyKey },
+      { expected: 'a sink such as { type: log }', needed: { type: `type: ${oneOf(typeNames)}` } },
+    );
+    const read = readAs(entry, type === undefined ? anySink : shapes[type], problems);
+    written.push({ name, type, entry });
+    return {
+      name,
+      type,
+      settings: type === undefined || isLacking(entry) ? undefined : (read as SinkSettings | undefined),
+    };
+  });
   reportActing(written, known, problems);
   return sinks;
 }
 
-function readSink(
-  entry: Given,
-  read: ReadText,
-  problems: Problems,
-): Pick<Sink, 'type' | 'settings'> & { readonly keys: ReadonlyMap<string, Given> } {
-  const everyKey = [...new Set(Object.values(types).flatMap(({ keys }) => keys))];
-  // Finds the type first, because the valid keys depend on it.
-  const { value } = entry;
-  const typeGiven =
-    typeof value === 'object' && value?.kind === 'mapping'
-      ? value.entries.find(({ key }) => key.value === 'type')?.value
-      : undefined;
-  const type = readValue(typeGiven, choiceParser(typeNames), problems);
-  const rule = {
-    keys: ['type', ...(type === undefined ? everyKey : types[type].keys)],
-    expected: 'a sink such as { type: log }',
-  };
-  const keys = keysOf(entry, rule, problems);
-  if (keys === undefined) return { type, keys: new Map(), settings: undefined };
-  if (typeGiven === undefined) problems.report(entry, `found no type, expected type: ${oneOf(typeNames)}; write it`);
-  if (type === undefined) return { type, keys, settings: undefined };
-  const missing = types[type].required.filter((key) => !keys.has(key));
-  for (const key of missing) {
-    problems.report(
-      entry,
-      `found no ${key}, which ${type === 'agent' || type === 'email' ? 'an' : 'a'} ${type} sink needs; write it`,
-    );
-  }
-  if (type === 'email') {
-    const half = keys.has('user') !== keys.has('password');
-    if (half) problems.report(entry, 'found only one of user and password, expected both or none; write the other one');
-  }
-  if (type === 'slack') reportSlackKeys(entry, keys, problems);
-  const settings = types[type].read(keys, read);
-  if (settings !== undefined)
-    reportPlainTarget(type, keys, settings as Partial<SlackBotSettings & WebhookSettings>, problems);
-  return { type, keys, settings: settings === undefined ? undefined : ({ type, ...settings } as SinkSettings) };
-}
-
 /** A slack sink has an incoming webhook, or a bot with a channel. */
-function reportSlackKeys(entry: Given, keys: ReadonlyMap<string, Given>, problems: Problems): void {
-  const botKeys = ['channel', 'apiUrl'].filter((key) => keys.has(key));
-  if (keys.has('botToken')) {
-    if (keys.has('url')) problems.report(entry, 'found url and botToken, expected one of them; remove the other one');
-    if (!keys.has('channel')) problems.report(entry, 'found no channel, which botToken needs; write it');
-  } else if (botKeys.length > 0) {
-    problems.report(entry, `found ${botKeys.join(' and ')} without botToken, which they need; write it`);
-  } else if (!keys.has('url')) {
-    problems.report(entry, 'found no url, which a slack sink needs; write it, or botToken and channel');
-  }
+function checkSlack(keys: object, report: (message: string) => void): void {
+  const botKeys = ['channel', 'apiUrl'].filter((key) => key in keys);
+  if ('botToken' in keys) {
+    if ('url' in keys) report('found url and botToken, expected one of them; remove the other one');
+    if (!('channel' in keys)) report('found no channel, which botToken needs; write it');
+  } else if (botKeys.length > 0) report(`found ${botKeys.join(' and ')} without botToken, which they need; write it`);
+  else if (!('url' in keys)) report('found no url, which a slack sink needs; write it, or botToken and channel');
 }
 
-/** Reports addresses that a secret must not be sent to. */
-function reportPlainTarget(
-  type: SinkSettings['type'],
-  keys: ReadonlyMap<string, Given>,
-  { url, apiUrl, allowPrivateNetwork }: Partial<SlackBotSettings & WebhookSettings>,
-  problems: Problems,
-): void {
-  const target = keys.get('url') ?? keys.get('apiUrl');
-  if (target === undefined || allowPrivateNetwork === true) return;
-  if (String(url ?? apiUrl).startsWith('http:')) {
-    problems.report(
-      target,
-      'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
-    );
-  } else if (apiUrl !== undefined && (type === 'slack' || type === 'pagerduty')) {
-    const known = [apis[type].usual, ...apis[type].others];
-    if (known.some((each) => new URL(each).hostname === new URL(apiUrl).hostname)) return;
-    problems.report(target, `found an address of another host, expected ${oneOf(known)}`);
-  }
+interface TargetGiven {
+  readonly url?: string | undefined;
+  readonly apiUrl?: string | undefined;
+  readonly allowPrivateNetwork: boolean;
 }
 
-function readTarget(keys: ReadonlyMap<string, Given>, read: ReadText): Partial<Pick<WebhookSettings, 'url'>> & Target {
-  const url = read(keys.get('url'), parseTargetUrl);
-  const allowPrivateNetwork = read(keys.get('allowPrivateNetwork'), parseBoolean) ?? false;
-  return { ...(url === undefined ? {} : { url }), allowPrivateNetwork };
+/** Reports addresses that a secret must not be sent to. `known` are those of the service whose token it is. */
+function targetCheck(known: readonly string[] = []) {
+  return (sink: TargetGiven, report: (message: string, ...path: string[]) => void): void => {
+    const key = 'url' in sink ? 'url' : 'apiUrl';
+    const target = sink[key];
+    if (target === undefined || sink.allowPrivateNetwork) return;
+    if (target.startsWith('http:')) report(plainAddress, key);
+    else if (key === 'apiUrl' && known.every((each) => new URL(each).hostname !== new URL(target).hostname))
+      report(`found an address of another host, expected ${oneOf(known)}`, key);
+  };
 }
+
+/** What is wrong with an address that a secret must not be sent to. */
+export const plainAddress =
+  'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses';
 
 /** The value is never quoted: it may contain a secret. */
 export const parseTargetUrl: Parse<string> = (value) => {
@@ -400,21 +339,6 @@ const parseAddress: Parse<string> = (value) => {
   if (/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)) return text;
   throw new UsageError(`found ${quoted(text)}, expected an address such as finops@example.com`);
 };
-
-function readAddresses(given: Given | undefined, read: ReadText): readonly string[] | undefined {
-  if (given === undefined) return undefined;
-  if (typeof given.value !== 'object' || given.value?.kind !== 'list') {
-    const only = read(given, parseAddress);
-    return only === undefined ? undefined : [only];
-  }
-  const addresses = given.value.items.flatMap((item) => read(item, parseAddress) ?? []);
-  if (given.value.items.length === 0) read(given, () => refuseEmpty());
-  return addresses.length === given.value.items.length && addresses.length > 0 ? addresses : undefined;
-}
-
-function refuseEmpty(): never {
-  throw new UsageError('found an empty list, expected addresses such as [finops@example.com]');
-}
 
 /** Names of sinks: a list, or comma-separated text, as in an environment variable. */
 export function readSinkNames(

@@ -381,7 +381,7 @@ export function entriesOf(given: Given, expected: string, problems: Problems): R
   return entries;
 }
 
-function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string {
+export function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string {
   const home = elsewhere?.find((other) => other.keys.includes(name));
   if (home) return `it belongs to ${home.place}; move it there`;
   const guess = nearest(name, keys);
@@ -474,13 +474,10 @@ export function integerParser(min: number, max = Number.MAX_SAFE_INTEGER): Parse
 }
 
 /** The kind of a value, without its content. */
-function kindOf(value: YamlValue): string {
+export function kindOf(value: YamlValue): string {
   if (value === undefined) return 'an alias';
   if (value === null) return 'nothing';
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'object') return `a ${value.kind}`;
   return typeof value === 'string' ? 'a text' : 'a number';
 }
-
-/** Parses a value that may contain `${NAME}`, if it is given. */
-export type ReadText = <T>(given: Given | undefined, parse: Parse<T>) => T | undefined;

@@ -154,9 +154,9 @@ export interface Step {
 
 /** Addresses to call when a run starts and ends; each is a secret. */
 export interface Ping {
-  readonly start: string | undefined;
-  readonly success: string | undefined;
-  readonly fail: string | undefined;
+  readonly start?: string | undefined;
+  readonly success?: string | undefined;
+  readonly fail?: string | undefined;
   readonly allowPrivateNetwork: boolean;
 }
 

@@ -11,7 +11,7 @@ export {
 } from './definition.ts';
 export { serveHealth } from './health.ts';
 export { type JobsPlace, jobNames, loadJob, loadJobs, readJobs, readNamedJob, reservedNames } from './load.ts';
-export { catchUps, type JobInput, type JobReading, jobKeys, parseJob, pingKeys, readJob } from './parse.ts';
+export { type JobInput, type JobReading, parseJob, readJob } from './parse.ts';
 export { outcomeOf, runSteps, type StepResult } from './run.ts';
 export { doneThroughOf, type JobState, openScheduler, startRun } from './scheduler.ts';
 export { farAheadMs, lastSlots, nextSlot, slotsBetween } from './slots.ts';

@@ -1,27 +1,37 @@
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import {
+  choice,
   choiceParser,
   type Environment,
-  entriesOf,
+  either,
   expand,
+  flag,
   type Given,
   gatherProblems,
-  itemsOf,
-  keysOf,
-  type MappingRule,
+  givenAt,
+  itemsIn,
+  list,
+  mapping,
+  named,
+  oneOrMore,
   type Parse,
   type Problems,
   parseBoolean,
   parseTargetUrl,
   parseText,
   parseYaml,
-  readValue,
+  plainAddress,
+  readAs,
+  rule,
+  type Shape,
+  single,
   urlSecrets,
+  z,
 } from '../config/index.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time/time.ts';
-import { type Job, type Ping, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
+import { type Job, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
 import { parseTimetable } from './timetable.ts';
 
 export interface JobInput {
@@ -36,22 +46,6 @@ export interface JobInput {
   /** Whether variables in addresses must be set; only commands that call them need that. */
   readonly requirePing: boolean;
 }
-
-/** The keys of a job's file. */
-export const jobKeys = ['schedule', 'timeZone', 'steps', 'timeout', 'catchUp', 'enabled', 'ping'] as const;
-export const pingKeys = ['start', 'success', 'fail', 'allowPrivateNetwork'] as const;
-export const catchUps = ['once', 'skip'] as const;
-
-const topRule: MappingRule = {
-  keys: jobKeys,
-  expected: 'keys such as schedule: "15 2 * * *" and steps: [ingest, check, alert]',
-  elsewhere: [{ keys: pingKeys.filter((key) => key !== 'allowPrivateNetwork'), place: 'ping' }],
-};
-const pingRule: MappingRule = {
-  keys: pingKeys,
-  expected: `addresses such as fail: "$` + '{PING_URL}/fail"; write one or remove it',
-  elsewhere: [{ keys: jobKeys, place: 'the top level' }],
-};
 
 const stepExpected = `one of ${oneOf(stepNames)}, or a step with options such as report: { name: focus }`;
 
@@ -93,47 +87,43 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   const problems = gatherProblems();
   const { root, isSound } = parseYaml(text, file, problems);
   for (const address of addressesIn(root)) keepAddress(address, input, problems);
-  const keys = isSound ? keysOf(root.value === null ? { ...root, value: empty } : root, topRule, problems) : undefined;
-  if (keys === undefined) {
-    problems.throwIfAny();
-    throw new Error(`${file}: not a valid job, for an unknown reason`);
+  if (!isSound) problems.throwIfAny();
+  const step = stepShape(input);
+  const read = readAs(root.value === null ? { ...root, value: empty } : root, jobShape(step, input), problems);
+  for (const item of itemsIn(givenAt(root, ['steps']))) {
+    const own = gatherProblems();
+    const sound = readAs(item, step, own);
+    if (sound !== undefined && own.error() === undefined) steps.push({ ...sound, where: item.where });
   }
-  for (const key of ['schedule', 'steps'] as const) {
-    if (!keys.has(key)) {
-      const such = key === 'schedule' ? 'schedule: "15 2 * * *"' : 'steps: [ingest, check, alert]';
-      problems.report({ where: root.where, position: root.position }, `found no ${key}, expected ${such}; add it`);
-    }
-  }
-  const due = readValue(
-    keys.get('schedule'),
-    (value) => {
-      const schedule = parseText(value, 200);
-      return { schedule, timetable: parseTimetable(schedule) };
-    },
-    problems,
-  );
-  const zone = readValue(keys.get('timeZone'), (value) => zoneOf(parseText(value, 100)), problems);
-  const given = keys.get('steps');
-  if (given !== undefined) steps.push(...readSteps(given, input, problems));
-  const timeoutMs = readValue(keys.get('timeout'), parseTimeout, problems);
-  const catchUp = readValue(keys.get('catchUp'), choiceParser(catchUps), problems) ?? 'once';
-  const isEnabled = readValue(keys.get('enabled'), parseBoolean, problems) ?? true;
-  const pingGiven = keys.get('ping');
-  const ping = pingGiven === undefined ? undefined : readPing(pingGiven, input, problems);
   problems.throwIfAny();
-  if (due === undefined) throw new Error(`${file}: no valid schedule, for an unknown reason`);
-  return {
-    name: basename(file, '.yaml'),
-    file,
-    isBuiltIn,
-    ...due,
-    zone: zone ?? zoneOf('UTC'),
-    steps,
-    timeoutMs,
-    catchUp,
-    isEnabled,
-    ping,
+  if (read === undefined) throw new Error(`${file}: not a valid job, for an unknown reason`);
+  const { schedule, timeZone = zoneOf('UTC'), timeout, catchUp = 'once', enabled = true, ping } = read;
+  const place = { name: basename(file, '.yaml'), file, isBuiltIn };
+  return { ...place, ...schedule, zone: timeZone, steps, timeoutMs: timeout, catchUp, isEnabled: enabled, ping };
+}
+
+/** What a job's file may have. */
+export function jobShape(step: ReturnType<typeof stepShape>, input: Pick<JobInput, 'env' | 'requirePing'>) {
+  const shape = {
+    schedule: single(
+      (value) => {
+        const schedule = parseText(value, 200);
+        return { schedule, timetable: parseTimetable(schedule) };
+      },
+      { type: 'string', pattern: '^\\s*[^\\s@]\\S*(\\s+\\S+){4}\\s*$' },
+    ),
+    timeZone: z.optional(single((value) => zoneOf(parseText(value, 100)))),
+    steps: list(step, `steps, each ${stepExpected}`),
+    timeout: z.optional(single(parseTimeout, { type: 'string', pattern: '^[0-9]{1,5}[smhd]$' })),
+    catchUp: z.optional(choice(['once', 'skip'])),
+    enabled: z.optional(flag),
+    ping: z.optional(pingShape(input)),
   };
+  return mapping(shape, {
+    expected: 'keys such as schedule: "15 2 * * *" and steps: [ingest, check, alert]',
+    elsewhere: [{ keys: ['start', 'success', 'fail'], place: 'ping' }],
+    needed: { schedule: 'schedule: "15 2 * * *"', steps: 'steps: [ingest, check, alert]' },
+  });
 }
 
 const empty = { kind: 'mapping', entries: [] } as const;
@@ -162,143 +152,114 @@ function keepAddress(address: string, { env, keepSecret }: JobInput, problems: P
   }
 }
 
-function readSteps(given: Given, input: JobInput, problems: Problems): readonly Step[] {
-  return itemsOf(given, `steps, each ${stepExpected}`, problems).flatMap((item) => {
-    let isSound = true;
-    const step = readStep(item, input, {
-      ...problems,
-      report(place, text) {
-        isSound = false;
-        problems.report(place, text);
-      },
-    });
-    return step === undefined || !isSound ? [] : { ...step, where: item.where };
-  });
-}
-
-function readStep(item: Given, input: JobInput, problems: Problems): Step | undefined {
-  if (item.value === undefined) return undefined;
-  if (typeof item.value !== 'object' || item.value === null) {
-    const name = readValue(item, parseStepName, problems);
-    if (name === undefined) return undefined;
-    const { required = [] } = stepRules[name];
-    for (const key of required) {
-      problems.report(item, `found ${name} without ${key}, expected ${name}: { ${key}: … }`);
-    }
-    return { name, options: {} };
-  }
-  const keys = keysOf(item, { keys: stepNames, expected: stepExpected }, problems);
-  const [entry, ...others] = keys ?? [];
-  for (const [name, other] of others)
-    problems.report(
-      other,
-      `found ${name} in the same step as ${entry?.[0]}, expected separate steps; start each with -`,
-    );
-  if (entry === undefined) {
-    if (keys !== undefined && item.value.kind === 'mapping' && item.value.entries.length === 0) {
-      problems.report(item, `found nothing, expected ${stepExpected}`);
-    }
-    return undefined;
-  }
-  const name = stepNames.find((candidate) => candidate === entry[0]);
-  return name === undefined ? undefined : { name, options: readOptions(name, entry[1], input, problems) };
-}
-
-function readOptions(name: StepName, given: Given, input: JobInput, problems: Problems): Step['options'] {
-  const { options, required = [] } = stepRules[name];
-  if (given.value === null || options.length === 0) {
-    const words =
-      options.length === 0 ? `only the name, because ${name} has no options` : 'its options, or only the name';
-    problems.report(
-      given,
-      `found ${given.value === null ? 'nothing' : 'a value'} after ${name}:, expected ${words}; write - ${name}`,
-    );
-    return {};
-  }
-  const elsewhere = stepNames.flatMap((other) =>
-    other === name ? [] : [{ keys: stepRules[other].options.map(({ key }) => key), place: `the step ${other}` }],
+/** A step: its name, or its name with options. */
+export function stepShape({ now }: Pick<JobInput, 'now'>) {
+  const withOptions = stepNames.filter((name) => stepRules[name].options.length > 0);
+  const shape = Object.fromEntries(withOptions.map((name) => [name, z.optional(optionsShape(name, now))]));
+  const withoutOptions = stepNames.filter((name) => !withOptions.includes(name));
+  const elsewhere = withoutOptions.map((name) => ({ keys: [name], place: `a line of its own: - ${name}` }));
+  const full = mapping(shape, { expected: stepExpected, elsewhere }).check(
+    rule((step, report, isSound) => {
+      const [first, ...others] = Object.keys(step);
+      if (first === undefined && isSound) report(`found nothing, expected ${stepExpected}`);
+      const advice = `in the same step as ${first}, expected separate steps; start each with -`;
+      for (const name of others) report(`found ${name} ${advice}`, name);
+    }),
   );
-  const rule: MappingRule = {
-    keys: options.map(({ key }) => key),
-    expected: `options such as { ${options[0]?.key}: … }`,
-    elsewhere,
-  };
-  const keys = keysOf(given, rule, problems);
-  if (keys === undefined) return {};
-  for (const key of required) {
-    if (!keys.has(key)) problems.report(given, `found no ${key}, expected one in each ${name} step; add it`);
-  }
-  const read: Record<string, string | true | readonly string[]> = {};
-  for (const option of options) {
-    const value = keys.get(option.key);
-    const text = value === undefined ? undefined : readOption(name, option, value, input, problems);
-    if (text !== undefined) read[option.key] = text;
-  }
-  return read;
+  full.register(z.globalRegistry, { minProperties: 1, maxProperties: 1 });
+  const alone = single(parseNamedStep, { enum: stepNames.filter((name) => !stepRules[name].required) });
+  const step = z.transform((given: z.output<typeof full>): Step => {
+    const [[name, options = {}] = []] = Object.entries(given);
+    return { name: name as StepName, options };
+  });
+  return either(alone, z.pipe(full, step));
 }
 
-function readOption(
-  name: StepName,
-  option: StepOption,
-  given: Given,
-  input: JobInput,
-  problems: Problems,
-): string | true | readonly string[] | undefined {
+function optionsShape(name: StepName, now: Instant) {
+  const { options, required = [] } = stepRules[name];
+  const shape = Object.fromEntries(
+    options.map((option) => {
+      const read = optionShape(name, option, now);
+      read.register(z.globalRegistry, { ...z.globalRegistry.get(read), description: option.about });
+      return [option.key, required.includes(option.key) ? read : z.optional(read)];
+    }),
+  );
+  const elsewhere = stepNames.map((other) => {
+    return { keys: stepRules[other].options.map(({ key }) => key), place: `the step ${other}` };
+  });
+  const expected = `options such as { ${options[0]?.key}: … }, or only the name: - ${name}`;
+  const needed = Object.fromEntries(required.map((key) => [key, `one in each ${name} step`]));
+  return z.pipe(
+    mapping(shape, { expected, elsewhere, needed }),
+    z.transform((given) => {
+      return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Step['options'];
+    }),
+  );
+}
+
+type OptionValue = string | true | readonly string[] | undefined;
+
+function optionShape(name: StepName, option: StepOption, now: Instant): Shape<OptionValue> {
   switch (option.kind) {
     case 'flag':
-      return readValue(given, parseBoolean, problems) || undefined;
+      return single((value) => parseBoolean(value) || undefined, { type: 'boolean' });
     case 'flagOrText':
-      if (typeof given.value === 'string') return readValue(given, (value) => parseText(value, 100), problems);
-      return readValue(given, parseBoolean, problems) || undefined;
-    case 'choice':
-      return readValue(given, choiceParser(option.choices), problems);
-    case 'choices':
-      return readNames(given, choiceParser(option.choices), oneOf(option.choices), problems);
-    case 'names':
-      return readNames(given, (value) => parseText(value, 100), 'names', problems);
-    case 'list':
-      return readTexts(given, problems);
-    case 'duration':
-      return readValue(given, parseTimeText, problems);
-    case 'date':
-      return readValue(given, dateParser(option.key, input.now), problems);
-    case 'values':
-      return [
-        ...(entriesOf(given, 'parameters and their values, such as { workspace: north }', problems) ?? []),
-      ].flatMap(([key, entry]) => {
-        const value = readValue(entry, singleParser(entry), problems);
-        return value === undefined ? [] : [`${key}=${value}`];
+      return single((value) => (typeof value === 'string' ? parseText(value, 100) : parseBoolean(value)) || undefined, {
+        type: ['boolean', 'string'],
       });
+    case 'choice':
+      return choice(option.choices);
+    case 'choices':
+      return joined(choiceParser(option.choices), oneOf(option.choices), { enum: option.choices });
+    case 'names':
+      return joined((value) => parseText(value, 100), 'names');
+    case 'list':
+      return oneOrMore(
+        single((value) => parseText(value, 1000)),
+        'a list of texts',
+      );
+    case 'duration':
+      return single(parseTimeText);
+    case 'date':
+      return single(dateParser(option.key, now));
+    case 'values':
+      return z.pipe(
+        named(
+          single(parseWritten, { type: ['string', 'number', 'boolean'] }),
+          'parameters and their values, such as { workspace: north }',
+        ),
+        z.transform((values) => Object.entries(values).map((pair) => pair.join('='))),
+      );
     case 'text':
-      return readValue(given, name === 'close' ? parseClosedMonth : (value) => parseText(value, 1000), problems);
+      if (name !== 'close') return single((value) => parseText(value, 1000));
+      return single(parseClosedMonth, { type: 'string', pattern: '^(last|[0-9]{4}-[0-9]{2})$' });
   }
 }
 
 /** One text, or a list joined with commas, as the flag expects. */
-function readNames(given: Given, parse: Parse<string>, expected: string, problems: Problems): string | undefined {
-  const isList = typeof given.value === 'object' && given.value?.kind === 'list';
-  const names = (isList ? itemsOf(given, expected, problems) : [given]).flatMap((item) => {
-    const name = readValue(item, parse, problems);
-    if (name?.includes(',')) problems.report(item, `found ${quoted(name)}, expected a list: [a, b]`);
-    return name ?? [];
-  });
-  return names.length === 0 ? undefined : names.join(',');
+function joined(parse: Parse<string>, expected: string, json?: Readonly<Record<string, unknown>>): Shape<string> {
+  const name = single((value) => {
+    const text = parse(value);
+    if (text.includes(',')) throw new UsageError(`found ${quoted(text)}, expected a list: [a, b]`);
+    return text;
+  }, json);
+  return z.pipe(
+    oneOrMore(name, expected),
+    z.transform((names) => names.join(',')),
+  );
 }
 
-/** One text, or a list of them, for a repeatable flag. */
-function readTexts(given: Given, problems: Problems): readonly string[] {
-  const isList = typeof given.value === 'object' && given.value?.kind === 'list';
-  const items = isList ? itemsOf(given, 'a list of texts', problems) : [given];
-  return items.flatMap((item) => readValue(item, (value) => parseText(value, 1000), problems) ?? []);
-}
-
-const parseStepName: Parse<StepName> = (value) => {
+const parseNamedStep: Parse<Step> = (value) => {
   const text = parseText(value, 100);
   const name = stepNames.find((candidate) => candidate === text);
-  if (name !== undefined) return name;
-  const guess = nearest(text, stepNames);
-  const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
-  throw new UsageError(`found ${quoted(text)}, expected ${stepExpected}${hint}`);
+  if (name === undefined) {
+    const guess = nearest(text, stepNames);
+    const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
+    throw new UsageError(`found ${quoted(text)}, expected ${stepExpected}${hint}`);
+  }
+  const [key] = stepRules[name].required ?? [];
+  if (key !== undefined) throw new UsageError(`found ${name} without ${key}, expected ${name}: { ${key}: … }`);
+  return { name, options: {} };
 };
 
 const parseTimeout: Parse<number> = (value) => {
@@ -340,33 +301,38 @@ function dateParser(key: string, now: Instant): Parse<string> {
 }
 
 /** A text, number or boolean as written. */
-function singleParser({ source }: Given): Parse<string> {
-  return (value) =>
-    typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : parseText(value, 1000);
-}
+const parseWritten: Parse<string> = (value, source) =>
+  typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : parseText(value, 1000);
 
-function readPing(given: Given, input: JobInput, problems: Problems): Ping | undefined {
-  const keys = keysOf(given, pingRule, problems);
-  if (keys === undefined) return undefined;
-  if (!['start', 'success', 'fail'].some((key) => keys.has(key))) {
-    problems.report(given, `found no address, expected ${pingRule.expected}`);
-  }
-  const allowPrivateNetwork = readValue(keys.get('allowPrivateNetwork'), parseBoolean, problems) ?? false;
-  function address(key: 'start' | 'success' | 'fail'): string | undefined {
-    const at = keys?.get(key);
-    if (at === undefined || typeof at.value !== 'string') return readValue(at, parseTargetUrl, problems);
-    const { text, unset, malformed } = expand(at.value, input.env);
-    const faults = input.requirePing ? [...malformed, ...unset] : malformed;
-    for (const fault of faults) problems.report(at, fault);
-    if (malformed.length > 0 || unset.length > 0) return undefined;
-    const url = readValue({ ...at, value: text }, parseTargetUrl, problems);
-    if (url?.startsWith('http:') && !allowPrivateNetwork) {
-      problems.report(
-        at,
-        'found http, which is not encrypted, expected https; allowPrivateNetwork: true permits http to private addresses',
-      );
-    }
-    return url;
-  }
-  return { start: address('start'), success: address('success'), fail: address('fail'), allowPrivateNetwork };
+const pingExpected = `addresses such as fail: "$` + '{PING_URL}/fail"; write one or remove it';
+
+function pingShape({ env, requirePing }: Pick<JobInput, 'env' | 'requirePing'>) {
+  const address = single((value) => {
+    if (typeof value !== 'string') return parseTargetUrl(value);
+    const { text, unset, malformed } = expand(value, env);
+    const faults = requirePing ? [...malformed, ...unset] : malformed;
+    if (faults.length > 0) throw new UsageError(faults.join('. '));
+    return unset.length > 0 ? undefined : parseTargetUrl(text);
+  });
+  const addresses = ['start', 'success', 'fail'] as const;
+  const shape = mapping(
+    {
+      start: z.optional(address),
+      success: z.optional(address),
+      fail: z.optional(address),
+      allowPrivateNetwork: z._default(flag, false),
+    },
+    {
+      expected: pingExpected,
+      elsewhere: [{ keys: ['schedule', 'timeZone', 'steps', 'timeout', 'catchUp', 'enabled'], place: 'the top level' }],
+    },
+  ).check(
+    rule((ping, report) => {
+      if (!addresses.some((key) => key in ping)) report(`found no address, expected ${pingExpected}`);
+      for (const key of addresses) {
+        if (ping[key]?.startsWith('http:') && !ping.allowPrivateNetwork) report(plainAddress, key);
+      }
+    }),
+  );
+  return shape.register(z.globalRegistry, { anyOf: addresses.map((key) => ({ required: [key] })) });
 }

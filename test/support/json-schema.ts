@@ -2,7 +2,18 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Words of JSON Schema that `violations` understands; it throws at any other. */
 const known = [
-  ...['$schema', 'title', 'description', 'type', 'enum', 'const', 'properties', 'required', 'additionalProperties'],
+  ...[
+    '$schema',
+    'title',
+    'description',
+    'default',
+    'type',
+    'enum',
+    'const',
+    'properties',
+    'required',
+    'additionalProperties',
+  ],
   ...[
     'minProperties',
     'maxProperties',

@@ -1,15 +1,17 @@
 import { fields } from '../../src/allocation/definition.ts';
-import { allocationKeys, ways } from '../../src/allocation/parse.ts';
+import { allocationShape } from '../../src/allocation/parse.ts';
 import { anomalyKeys } from '../../src/anomalies/rules.ts';
 import { severities } from '../../src/base/severity.ts';
 import { thresholdSubjects } from '../../src/budgets/budget.ts';
 import { budgetFileKeys } from '../../src/budgets/file-keys.ts';
 import { usageUnits } from '../../src/budgets/usage-unit.ts';
-import { configKeys } from '../../src/config/keys.ts';
-import { serveTokenKeys } from '../../src/config/serve-settings.ts';
-import { alertSeverities, severityKinds, sinkKeys } from '../../src/config/sink-settings.ts';
-import { type StepOption, stepNames, stepRules } from '../../src/jobs/definition.ts';
-import { catchUps, jobKeys, pingKeys } from '../../src/jobs/parse.ts';
+import { currencyShape } from '../../src/config/currency-settings.ts';
+import { engineShape } from '../../src/config/engine-settings.ts';
+import { entryKeys, groups, tokenKeys, topKeys } from '../../src/config/keys.ts';
+import { serveShapes } from '../../src/config/serve-settings.ts';
+import { type Shape, z } from '../../src/config/shape.ts';
+import { alertSeverities, severityKinds, sinkShapes } from '../../src/config/sink-settings.ts';
+import { jobShape, stepShape } from '../../src/jobs/parse.ts';
 import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/time/fiscal-year.ts';
 import { periodKinds } from '../../src/time/time.ts';
 
@@ -79,86 +81,62 @@ function titled(title: string, schema: Schema): Schema {
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema };
 }
 
-function stepOption(option: StepOption, isMonth: boolean): Schema {
-  switch (option.kind) {
-    case 'flag':
-      return flag(option.about);
-    case 'flagOrText':
-      return { type: ['boolean', 'string'], description: option.about };
-    case 'choice':
-      return choice(option.choices, option.about);
-    case 'choices':
-      return oneOrMore({ enum: option.choices }, option.about);
-    case 'list':
-      return oneOrMore(text('a folder'), option.about);
-    case 'names':
-      return oneOrMore(text('a name'), option.about);
-    case 'values':
-      return named({ type: ['string', 'number', 'boolean'] }, option.about);
-    case 'date':
-    case 'duration':
-    case 'text':
-      return text(option.about, isMonth ? { pattern: '^(last|[0-9]{4}-[0-9]{2})$' } : {});
+/** In a shape, a key that stands for all that a user may choose. */
+const anyName = 'any name';
+
+/** The JSON schema of a shape, and what editors say of its keys: by name, or by the names of the keys above it too. */
+function schemaOf(shape: Shape, words: Readonly<Record<string, string>>, unused = new Set<string>()): Schema {
+  function describe(node: unknown, path: readonly string[]): unknown {
+    if (Array.isArray(node)) return node.map((one) => describe(one, path));
+    if (typeof node !== 'object' || node === null) return node;
+    const isFree = Object.hasOwn((node as Schema)['properties'] ?? {}, anyName);
+    const entries = Object.entries(node).flatMap(([key, value]): [string, unknown][] => {
+      if (key === 'propertyNames' || (key === 'additionalProperties' && isFree)) return [];
+      if (key === 'enum' && Array.isArray(value) && value.includes(anyName)) return [['type', 'string']];
+      if (key !== 'properties') return [[key, describe(value, path)]];
+      const properties = Object.entries(value as object).map(([name, own]) => {
+        const at = [...path, name];
+        const word = at.map((_, index) => at.slice(index).join('.')).find((candidate) => candidate in words);
+        unused.delete(word ?? '');
+        const described = describe(own, at) as Schema;
+        const isNamed =
+          word !== undefined || name === anyName || 'description' in described || 'properties' in described;
+        if (!isNamed) throw new Error(`${at.join('.')} is not described`);
+        return [name, word === undefined ? described : { ...described, description: words[word] }];
+      });
+      const { [anyName]: ofAny, ...known } = Object.fromEntries(properties);
+      return [['properties', known], ...(isFree ? [['additionalProperties', ofAny] as [string, unknown]] : [])];
+    });
+    return Object.fromEntries(entries);
   }
+  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
+  return describe(schema, []) as Schema;
+}
+
+function written(title: string, shape: Shape, words: Readonly<Record<string, string>>): Schema {
+  const unused = new Set(Object.keys(words));
+  const schema = schemaOf(shape, words, unused);
+  if (unused.size > 0) throw new Error(`described, but not known: ${[...unused].join(', ')}`);
+  return titled(title, schema);
 }
 
 function jobSchema(): Schema {
-  const alone = stepNames.filter((name) => stepRules[name].required === undefined);
-  const withOptions = stepNames.filter((name) => stepRules[name].options.length > 0);
-  const steps = {
-    anyOf: [
-      { enum: alone },
-      mapping(
-        withOptions,
-        Object.fromEntries(
-          withOptions.map((name) => {
-            const { options, required = [] } = stepRules[name];
-            const described = Object.fromEntries(
-              options.map((option) => [option.key, stepOption(option, name === 'close')]),
-            );
-            return [name, mapping(Object.keys(described), described, { required })];
-          }),
-        ),
-        { minProperties: 1, maxProperties: 1 },
-      ),
-    ],
-  };
-  const address = text(
-    'an address, https unless allowPrivateNetwork; $' + '{NAME} is replaced by the environment variable',
-  );
-  return titled(
-    'A job of Costbook: jobs/<name>.yaml',
-    mapping(
-      jobKeys,
-      {
-        schedule: text('minute, hour, day of the month, month, weekday, such as "15 2 * * *"', {
-          pattern: '^\\s*[^\\s@]\\S*(\\s+\\S+){4}\\s*$',
-        }),
-        timeZone: text('the time zone of the schedule: UTC, or a name such as Europe/Berlin'),
-        steps: listOf(steps, 'the steps, in order'),
-        timeout: duration('the time limit of a run: 90s, 50m or 6h; no limit by default'),
-        catchUp: choice(
-          catchUps,
-          'what to do about missed runs: once starts one run that catches up, skip waits for the next scheduled time',
-        ),
-        enabled: flag('whether costbook schedule runs this job'),
-        ping: mapping(
-          pingKeys,
-          {
-            start: { ...address, description: `called when a run starts: ${address['description']}` },
-            success: { ...address, description: `called when a run succeeds: ${address['description']}` },
-            fail: { ...address, description: `called when a run fails: ${address['description']}` },
-            allowPrivateNetwork: flag('whether the addresses may be in a private network, and use http there'),
-          },
-          {
-            description: 'addresses to call at the start and end of every run',
-            anyOf: [{ required: ['start'] }, { required: ['success'] }, { required: ['fail'] }],
-          },
-        ),
-      },
-      { required: ['schedule', 'steps'] },
-    ),
-  );
+  const address = 'an address, https unless allowPrivateNetwork; $' + '{NAME} is replaced by the environment variable';
+  const step = stepShape({ now: 0 });
+  return written('A job of Costbook: jobs/<name>.yaml', jobShape(step, { env: {}, requirePing: false }), {
+    schedule: 'minute, hour, day of the month, month, weekday, such as "15 2 * * *"',
+    timeZone: 'the time zone of the schedule: UTC, or a name such as Europe/Berlin',
+    steps: 'the steps, in order',
+    timeout: 'the time limit of a run: 90s, 50m or 6h; no limit by default',
+    catchUp:
+      'what to do about missed runs: once starts one run that catches up, skip waits for the next scheduled time',
+    enabled: 'whether costbook schedule runs this job',
+    ping: 'addresses to call at the start and end of every run',
+    start: `called when a run starts: ${address}`,
+    success: `called when a run succeeds: ${address}`,
+    fail: `called when a run fails: ${address}`,
+    allowPrivateNetwork: 'whether the addresses may be in a private network, and use http there',
+  });
 }
 
 function budgetsSchema(): Schema {
@@ -338,87 +316,57 @@ function budgetsSchema(): Schema {
 }
 
 function allocationSchema(): Schema {
-  const value = { type: ['string', 'null'] };
-  const patterns = (description: string) => oneOrMore(value, description);
-  const owner = {
-    type: 'object',
-    minProperties: 1,
-    description: 'the owner in each dimension, as a name or from a label',
-    additionalProperties: {
-      anyOf: [
-        text('the owner'),
-        mapping(
-          allocationKeys.label,
-          {
-            label: text('the key of a label'),
-            otherwise: { ...value, description: 'the owner if the label is missing' },
-          },
-          {
-            required: ['label'],
-          },
-        ),
-      ],
-    },
-  };
-  const split = mapping(
-    allocationKeys.split,
-    {
-      by: choice(ways, 'how the cost is divided'),
-      over: listOf(text('a dimension'), 'the dimensions that distinguish owners; all by default'),
-      billing_dimension: text('with by: usage, the billing dimension whose usage counts'),
-      weights: listOf(
-        {
-          type: 'object',
-          properties: { weight: { type: ['number', 'string'], description: 'at least 0, such as 2 or 0.5' } },
-          required: ['weight'],
-          minProperties: 2,
-          additionalProperties: text('the owner'),
-        },
-        'with by: weights, the owners and their weights',
-      ),
-    },
-    { required: ['by'], description: 'divide the cost between owners' },
-  );
-  const instant = text('2026-10-01, 2026-10 or 2026-10-01T06:00:00Z');
-  const rule = mapping(
-    allocationKeys.rule,
-    {
-      name: text('the name of the rule', { maxLength: 100 }),
-      when: mapping(
-        allocationKeys.when,
-        {
-          ...Object.fromEntries(
-            fields.map((field) => [field, patterns('* matches any characters, null means "has none"')]),
-          ),
-          label: named(patterns('values'), 'labels of the resource'),
-        },
-        { description: 'the costs that match; a cost must match every key' },
-      ),
-      table: text('a CSV file next to this file', { pattern: '^[A-Za-z0-9_.-]+\\.csv$' }),
-      from: { ...instant, description: `valid from (inclusive): ${instant['description']}` },
-      until: { ...instant, description: `valid until (exclusive): ${instant['description']}` },
-      owner,
-      split,
-    },
-    { required: ['name'], anyOf: [{ required: ['owner'] }, { required: ['table'] }, { required: ['split'] }] },
-  );
-  return titled(
-    'Allocation rules of Costbook: jobs/allocation.yaml',
-    mapping(
-      allocationKeys.top,
-      {
-        dimensions: listOf(
-          text('lowercase letters, digits and _', { pattern: '^[a-z][a-z0-9_]*$' }),
-          'the dimensions of owners; team, product and environment by default',
-        ),
-        aliases: named(named(patterns('other spellings'), 'values'), 'by label: values and their other spellings'),
-        rules: listOf(rule, 'the rules; the first one that matches a cost decides'),
-        default: { ...owner, description: 'the owner of costs that match no rule' },
-      },
-      { required: ['rules'] },
-    ),
-  );
+  const shape = allocationShape([anyName]);
+  return written('Allocation rules of Costbook: jobs/allocation.yaml', shape, {
+    dimensions: 'the dimensions of owners; team, product and environment by default',
+    aliases: 'by label: values and their other spellings',
+    rules: 'the rules; the first one that matches a cost decides',
+    default: 'the owner of costs that match no rule',
+    'rules.name': 'the name of the rule',
+    'rules.when': 'the costs that match; a cost must match every key',
+    'rules.table': 'a CSV file next to this file',
+    'rules.from': 'valid from (inclusive): 2026-10-01, 2026-10 or 2026-10-01T06:00:00Z',
+    'rules.until': 'valid until (exclusive): 2026-10-01, 2026-10 or 2026-10-01T06:00:00Z',
+    'rules.owner': 'the owner in each dimension, as a name or from a label',
+    'rules.split': 'divide the cost between owners',
+    ...Object.fromEntries(fields.map((field) => [`when.${field}`, '* matches any characters, null means "has none"'])),
+    'when.label': 'labels of the resource',
+    label: 'the key of a label',
+    otherwise: 'the owner if the label is missing',
+    by: 'how the cost is divided',
+    over: 'the dimensions that distinguish owners; all by default',
+    'split.billing_dimension': 'with by: usage, the billing dimension whose usage counts',
+    weights: 'with by: weights, the owners and their weights',
+    weight: 'at least 0, such as 2 or 0.5',
+  });
 }
+
+const sinkWords: Readonly<Record<string, string>> = {
+  type: 'what kind of sink it is',
+  url: 'an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}',
+  secret: 'the key that signs messages',
+  allowPrivateNetwork: 'whether the address may be in a private network',
+  botToken: 'the token of a bot of a Slack app, as a reference to a variable; needs channel',
+  channel: 'the id of a channel, such as C0123456789, or its name; needs botToken',
+  apiUrl: "the address of Slack's or PagerDuty's API, if it is not the usual one",
+  routingKey: 'the integration key of a PagerDuty service, as a reference to a variable',
+  host: 'the name of the mail server',
+  port: 'the port; 587 by default, 465 with tls: implicit',
+  tls: 'how the connection is encrypted; starttls by default',
+  user: 'the user name; needs password',
+  password: 'the password, as a reference to a variable; needs user',
+  from: 'the sender',
+  to: 'the recipients',
+  account: 'the account that the workspace belongs to; needed if there are several',
+  workspace: 'the workspace of the agent, job or model',
+  agent: 'the name of the agent',
+  job: 'the name of the batch job',
+  model: 'the name of the model',
+  answersTo: 'the sinks that wait for the answer and show it',
+  timeLimitSeconds: 'seconds that a call may take; 60 by default, 30 for a model',
+};
+
+const keysOfGroup = (name: string) => groups.find((group) => group.name === name)?.keys ?? [];
 
 function configSchema(): Schema {
   const names = oneOrMore(text('a sink'), 'sinks, or one text with commas between their names');
@@ -449,7 +397,7 @@ function configSchema(): Schema {
             type: 'object',
             minProperties: 1,
             additionalProperties: {
-              anyOf: [token.token, mapping(configKeys.workspaceToken, token, { minProperties: 1, maxProperties: 1 })],
+              anyOf: [token.token, mapping(tokenKeys, token, { minProperties: 1, maxProperties: 1 })],
             },
           },
         },
@@ -458,57 +406,15 @@ function configSchema(): Schema {
   };
   const url = text("the platform's address: http or https, without credentials, query or fragment");
   const shared = { url, ...token, since: text('the first hour to load: 2026-10-01, 2026-10 or -90d') };
-  const platformName = (description: string) =>
-    text(description, { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$', maxLength: 100 });
-  const targets: Readonly<Record<string, Schema>> = {
-    url: text('an address, which is a secret: $' + '{SLACK_WEBHOOK_URL}'),
-    secret: text('the key that signs messages'),
-    allowPrivateNetwork: flag('whether the address may be in a private network'),
-    botToken: text('the token of a bot of a Slack app, as a reference to a variable; needs channel'),
-    channel: text('the id of a channel, such as C0123456789, or its name; needs botToken'),
-    apiUrl: text("the address of Slack's or PagerDuty's API, if it is not the usual one"),
-    routingKey: text('the integration key of a PagerDuty service, as a reference to a variable', {
-      pattern: '^([A-Za-z0-9]{32}|.*\\$\\{.*\\}.*)$',
-    }),
-    host: text('the name of the mail server'),
-    port: count('the port; 587 by default, 465 with tls: implicit', 1, 65_535),
-    tls: text('how the connection is encrypted; starttls by default', { enum: ['starttls', 'implicit', 'none'] }),
-    user: text('the user name; needs password'),
-    password: text('the password, as a reference to a variable; needs user'),
-    from: text('the sender'),
-    to: oneOrMore(text('an address'), 'the recipients'),
-    account: text('the account that the workspace belongs to; needed if there are several'),
-    workspace: platformName('the workspace of the agent, job or model'),
-    agent: platformName('the name of the agent'),
-    job: platformName('the name of the batch job'),
-    model: platformName('the name of the model'),
-    answersTo: oneOrMore(text('a sink that people read'), 'the sinks that wait for the answer and show it'),
-    timeLimitSeconds: count('seconds that a call may take; 60 by default, 30 for a model', 1, 900),
-  };
-  const sinks = Object.entries(sinkKeys).map(([type, { keys, required }]) =>
-    mapping(
-      ['type', ...keys],
-      { type: { const: type }, ...Object.fromEntries(keys.map((key) => [key, targets[key] ?? {}])) },
-      {
-        required: ['type', ...required],
-        ...(type === 'email' ? { dependentRequired: { user: ['password'], password: ['user'] } } : {}),
-        ...(type === 'slack'
-          ? {
-              dependentRequired: { botToken: ['channel'], channel: ['botToken'], apiUrl: ['botToken'] },
-              oneOf: [{ required: ['url'] }, { required: ['botToken'] }],
-            }
-          : {}),
-      },
-    ),
-  );
+  const sinks = Object.values(sinkShapes()).map((shape) => schemaOf(shape, sinkWords));
   return titled(
     'The configuration of Costbook: costbook.yaml',
     mapping(
-      configKeys.top,
+      topKeys,
       {
         accounts: listOf(
           mapping(
-            configKeys.account,
+            entryKeys,
             {
               id: text('the account ID'),
               name: text('the name of the account, as in FOCUS exports'),
@@ -561,26 +467,26 @@ function configSchema(): Schema {
           enum: [600, 640, 660, 604, 606, 644, 646, 664, 666, '0600', '0640', '0660', '0644', '0664', '0666'],
           description: 'the mode of new files, such as 0640; 0600 by default; folders also get x for each r',
         },
-        proof: mapping(configKeys.proof, {
+        proof: mapping(keysOfGroup('proof'), {
           tolerance: {
             type: ['number', 'string'],
             description: "the largest allowed difference in USD; by default from the platform's rounding",
           },
         }),
-        landing: mapping(configKeys.landing, {
+        landing: mapping(keysOfGroup('landing'), {
           keep: text('which responses of the platform to store: those of loads that changed something, or all', {
             pattern: '^(changed|all|.*\\$\\{.*\\}.*)$',
           }),
           keepDays: count('days after which stored responses are deleted; never by default', 1, 36_500),
           archive: storePlace('where copies of stored responses go: s3://bucket/prefix'),
         }),
-        closing: mapping(configKeys.closing, {
+        closing: mapping(keysOfGroup('closing'), {
           invoiceDays: count('days after the end of a closed month in which its invoice comes', 0, 366),
         }),
-        exports: mapping(configKeys.exports, {
+        exports: mapping(keysOfGroup('exports'), {
           to: storePlace('where copies of all exports go: s3://bucket/prefix'),
         }),
-        storage: mapping(configKeys.storage, {
+        storage: mapping(keysOfGroup('storage'), {
           endpoint: text('the address of an S3-compatible store; AWS by default'),
           region: text('the region; AWS_REGION or that of the profile by default'),
           pathStyle: flag('whether the bucket is in the path; by default only with an endpoint'),
@@ -590,11 +496,11 @@ function configSchema(): Schema {
           kmsKeyId: text('the key for aws:kms'),
           timeout: duration('how long a request may take without progress; 30s by default'),
         }),
-        focus: mapping(configKeys.focus, {
+        focus: mapping(keysOfGroup('focus'), {
           provider: text("the provider's name"),
           accountName: text('the name of the only account'),
         }),
-        alerts: mapping(configKeys.alerts, {
+        alerts: mapping(keysOfGroup('alerts'), {
           notify: { ...names, description: 'sinks that get messages by default; all if not set' },
           giveUpDays: count('days after which an undelivered message is given up; 7 by default', 1, 365),
           project: text("the project's name in messages; the folder's name by default"),
@@ -605,55 +511,29 @@ function configSchema(): Schema {
             ),
           ),
         }),
-        serve: mapping(configKeys.serve, {
-          hosts: listOf(
-            text('a host name such as costs.example.com'),
-            'names under which the dashboard may be reached',
-          ),
+        serve: mapping(keysOfGroup('serve'), {
+          hosts: { ...schemaOf(serveShapes.hosts, {}), description: 'names under which the dashboard may be reached' },
           userHeader: text('the HTTP header in which an authenticating proxy names the user'),
           tokens: {
-            type: 'object',
-            additionalProperties: mapping(
-              serveTokenKeys,
-              {
-                token: text('the access token, which is a secret: $' + '{DASHBOARD_TOKEN}'),
-                workspaces: listOf(text('a workspace'), 'the only workspaces that this token shows'),
-                owner: text('the only owner that this token shows'),
-              },
-              { required: ['token'] },
-            ),
+            ...schemaOf(serveShapes.tokens, {
+              token: 'the access token, which is a secret: $' + '{DASHBOARD_TOKEN}',
+              workspaces: 'the only workspaces that this token shows',
+              owner: 'the only owner that this token shows',
+            }),
             description: 'who may open the dashboard, by name',
           },
         }),
-        engine: mapping(
-          configKeys.engine,
-          {
-            command: listOf(
-              text('a word of the command'),
-              'the program that runs statements on a cluster, and its arguments; {file} is the file with the statements',
-            ),
-            lake: text('the lake as the cluster reaches it: a folder or an address; exports/lake by default'),
-            env: listOf(
-              { ...text('the name of a variable'), pattern: '^(?!COSTBOOK_)[A-Za-z_][A-Za-z0-9_]*$' },
-              'variables that the command gets besides PATH, HOME, JAVA_…, SPARK_… and HADOOP_…',
-            ),
-          },
-          { dependentRequired: { lake: ['command'], env: ['command'] } },
-        ),
-        currency: mapping(
-          configKeys.currency,
-          {
-            code: { ...text('the currency, such as EUR'), pattern: '^[A-Z]{3}$' },
-            rates: {
-              ...text(
-                'the CSV file with the columns date and rate: how much of the currency one USD is, from that day on',
-              ),
-              pattern: '[.][cC][sS][vV]$',
-            },
-            source: text('who publishes the rates, as reports name it'),
-          },
-          { dependentRequired: { code: ['rates', 'source'], rates: ['code', 'source'], source: ['code', 'rates'] } },
-        ),
+        engine: schemaOf(engineShape, {
+          command:
+            'the program that runs statements on a cluster, and its arguments; {file} is the file with the statements',
+          lake: 'the lake as the cluster reaches it: a folder or an address; exports/lake by default',
+          env: 'variables that the command gets besides PATH, HOME, JAVA_…, SPARK_… and HADOOP_…',
+        }),
+        currency: schemaOf(currencyShape, {
+          code: 'the currency, such as EUR',
+          rates: 'the CSV file with the columns date and rate: how much of the currency one USD is, from that day on',
+          source: 'who publishes the rates, as reports name it',
+        }),
         dashboardUrl: text('where people open the dashboard; messages link to it'),
         sinks: {
           type: 'object',

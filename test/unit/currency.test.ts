@@ -41,7 +41,7 @@ describe('the setting currency', () => {
 
   test('reports every mistake at once', () => {
     expect(() => read('currency: { code: euro, rates: rates.txt }')).toThrow(
-      /found "euro", expected the code(.|\n)*found no source(.|\n)*found "rates\.txt", expected the name of a CSV/,
+      /found no source(.|\n)*found "euro", expected the code(.|\n)*found "rates\.txt", expected the name of a CSV/,
     );
     expect(() => read('currency: { code: USD, rates: rates.csv, source: ECB }')).toThrow(/other than USD/);
   });

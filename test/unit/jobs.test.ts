@@ -110,8 +110,8 @@ steps:
 ping: { begin: "\${HOOK}" }
 `),
     ).toMatchInlineSnapshot(`
-      "1:1: unknown key "shedule"; did you mean schedule? rename or remove it
-      1:1: found no schedule, expected schedule: "15 2 * * *"; add it
+      "1:1: found no schedule, expected schedule: "15 2 * * *"; add it
+      1:1: unknown key "shedule"; did you mean schedule? rename or remove it
       2:1: unknown key "timezone"; did you mean timeZone? rename or remove it
       3:10: timeout: found "5 minutes", expected a duration such as 90s, 50m or 6h
       4:10: catchUp: found "twice", expected once or skip
@@ -127,8 +127,8 @@ ping: { begin: "\${HOOK}" }
       11:68: parquetDecimals: found "rough", expected exact or double
       12:14: unknown key "list"; expected one of changed
       13:21: month: found "next", expected last, or a month such as 2026-09
-      14:7: alert: found nothing after alert:, expected only the name, because alert has no options; write - alert
-      14:14: summarize: found summarize in the same step as alert, expected separate steps; start each with -
+      14:7: unknown key "alert"; it belongs to a line of its own: - alert; move it there
+      14:14: summarize: found nothing, expected options such as { period: … }, or only the name: - summarize
       15:5: steps: found a number, expected a text; put it in quotes
       16:26: period: found "daily", expected weekly or monthly
       16:33: unknown key "from"; it belongs to the step ingest; move it there

@@ -100,7 +100,7 @@ describe('sinks in costbook.yaml', () => {
     ['sinks: 5', 'costbook.yaml:1:8: sinks: found a number, expected sinks by name'],
     [
       'sinks: { a: { url: x } }',
-      'found no type, expected type: slack, webhook, teams, pagerduty, email, log, agent, job or model; write it',
+      'found no type, expected type: slack, webhook, teams, pagerduty, email, log, agent, job or model; add it',
     ],
     [
       'sinks: { a: { type: slak } }',
@@ -127,7 +127,7 @@ describe('sinks in costbook.yaml', () => {
       'found http, which is not encrypted',
     ],
     ['sinks: { a: { type: log, url: x } }', 'unknown key "url"'],
-    [`sinks: { a: { type: webhook, url: "${hook}" } }`, 'found no secret, which a webhook sink needs; write it'],
+    [`sinks: { a: { type: webhook, url: "${hook}" } }`, 'found no secret, expected one; add it'],
     [`sinks: { a: { type: webhook, url: "${hook}", secret: short } }`, 'found fewer than 16 characters'],
     ['sinks: { a: { type: slack, url: "http://hooks.example.com/MARKED" } }', 'found http, which is not encrypted'],
     ['sinks: { a: { type: slack, url: "ftp://MARKED" } }', 'found no http or https address'],
