@@ -18,6 +18,7 @@ import {
   parseYaml,
   readAs,
   readYamlFile,
+  repeatedIn,
   rule,
   single,
   z,
@@ -132,9 +133,7 @@ const dimensionsShape = list(
   'names of dimensions of an owner, such as [team, product]',
 ).check(
   rule((names, report) => {
-    for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) < index) report(`found ${quoted(name)} a second time; keep one`, index);
-    }
+    for (const { value, index } of repeatedIn(names)) report(`found ${quoted(value)} a second time; keep one`, index);
     if (names.length > 20) report(`found ${names.length} dimensions, expected at most 20; remove some`);
   }),
 );
@@ -145,7 +144,7 @@ export function allocationShape(dimensions: readonly string[], tables: readonly 
   const fallback = owner.check(
     rule((entries, report) => {
       for (const [dimension, { label, hasOtherwise } = usualEntry] of Object.entries(entries)) {
-        if (label === null || hasOtherwise) continue;
+        if (label === null || hasOtherwise !== false) continue;
         report(
           `found ${dimension} from a label alone, expected also otherwise: …, the owner of costs without that label`,
         );
@@ -157,13 +156,13 @@ export function allocationShape(dimensions: readonly string[], tables: readonly 
     aliases: z.optional(aliasesShape),
     rules: list(ruleShape(dimensions, owner), 'a list with an entry such as - name: …').check(
       rule((rules, report) => {
-        if (rules.length > maxRules)
+        if (rules.length > maxRules) {
           report(`found ${rules.length} rules, expected at most ${maxRules}; use a lookup table`);
-        const names = rules.map((one) => one?.name);
-        for (const [index, name] of names.entries()) {
-          const first = names.indexOf(name);
-          if (name !== undefined && first < index)
-            report(`found the name ${quoted(name)} a second time, first in rule ${first + 1}`, index);
+          return;
+        }
+        for (const { value, index, first } of repeatedIn(rules.map((one) => one?.name)))
+          report(`found the name ${quoted(value)} a second time, first in rule ${first + 1}`, index);
+        for (const [index] of rules.entries()) {
           for (const dimension of tables[index]?.dimensions ?? []) {
             if (dimension in (rules[index]?.owner ?? {}))
               report(`found ${dimension}, which is also a column of the lookup table; keep one`, index, 'owner');
@@ -187,8 +186,8 @@ const textOrNull = single((value) => (value === null ? null : parseText(value, 1
 const texts = oneOrMore(textOrNull, 'one or more values');
 const patterns = texts.check(
   rule((given, report) => {
-    for (const [index, text] of given.entries()) {
-      const fault = text ? starsFault(text) : undefined;
+    for (const [index, text] of Array.isArray(given) ? given.entries() : []) {
+      const fault = typeof text === 'string' ? starsFault(text) : undefined;
       if (fault !== undefined) report(fault, index);
     }
   }),
@@ -227,8 +226,10 @@ const aliasesShape = z.pipe(
 
 /** Values with their other spellings, one by one. */
 function aliasesIn(values: Readonly<Record<string, readonly (string | null)[]>>): [value: string, alias: string][] {
-  return Object.entries(values).flatMap(([value, aliases]) =>
-    aliases.flatMap((alias): [string, string][] => (alias === null ? [] : [[value, alias]])),
+  return Object.entries(values ?? {}).flatMap(([value, aliases]) =>
+    (Array.isArray(aliases) ? aliases : []).flatMap((alias): [string, string][] =>
+      typeof alias === 'string' ? [[value, alias]] : [],
+    ),
   );
 }
 
@@ -435,11 +436,8 @@ function weightsShape(dimensions: readonly string[]) {
   });
   return list(z.pipe(entry, read), expected).check(
     rule((entries, report) => {
-      const names = entries.map((one) => one?.owner);
-      for (const [index, owner] of names.entries()) {
-        if (owner !== undefined && names.indexOf(owner) < index)
-          report('found the same owner a second time; keep one', index);
-      }
+      for (const { index } of repeatedIn(entries.map((one) => one?.owner)))
+        report('found the same owner a second time; keep one', index);
     }),
   );
 }

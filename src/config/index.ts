@@ -29,6 +29,7 @@ export {
   named,
   oneOrMore,
   readAs,
+  repeatedIn,
   rule,
   type Shape,
   single,

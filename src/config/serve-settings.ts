@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
 import { type Layer, type Reading, readSetting } from './environment-and-file.ts';
-import { list, mapping, named, rule, single, z } from './shape.ts';
+import { list, mapping, named, repeatedIn, rule, single, z } from './shape.ts';
 import { parseHeaderName } from './values.ts';
 import { type Parse, parseText } from './yaml.ts';
 
@@ -68,11 +68,11 @@ export const serveShapes = {
   hosts: list(single(parseHostHeader), 'a list of host names such as [costs.example.com]'),
   tokens: named(tokenShape, `tokens by name, such as finance: ${expectedToken}`).check(
     rule((tokens, report) => {
-      const entries = Object.entries(tokens);
-      for (const [index, [name, { token }]] of entries.entries()) {
-        // It would see what the other one sees.
-        if (token !== undefined && entries.findIndex(([, other]) => other.token === token) < index)
-          report(`the token ${quoted(name)} is that of another entry; write one of its own`, name);
+      const names = Object.keys(tokens);
+      // It would see what the other one sees.
+      for (const { index } of repeatedIn(names.map((name) => tokens[name]?.token))) {
+        const name = names[index] ?? '';
+        report(`the token ${quoted(name)} is that of another entry; write one of its own`, name);
       }
     }),
   ),

@@ -58,12 +58,25 @@ function reportFaults({ value, ...given }: Given, problems: Problems): void {
   }
 }
 
+type Mapping = Extract<Given['value'], { readonly kind: 'mapping' }>;
+type Entry = Mapping['entries'][number];
+
+/** The entries of mappings by name: a file may have a hundred thousand mistakes. */
+const indexes = new WeakMap<Mapping, ReadonlyMap<string | undefined, Entry>>();
+
+function entryIn(mapping: Mapping, name: PropertyKey): Entry | undefined {
+  const index =
+    indexes.get(mapping) ?? new Map(mapping.entries.toReversed().map((entry) => [nameOf(entry.key), entry]));
+  indexes.set(mapping, index);
+  return index.get(String(name));
+}
+
 /** What a path leads to, as far as it goes. */
 export function givenAt(given: Given, path: readonly PropertyKey[], isKey = false): Given {
   const [step, ...rest] = path;
   const { value } = given;
   if (step === undefined || typeof value !== 'object' || value === null) return given;
-  const entry = value.kind === 'mapping' ? value.entries.find(({ key }) => nameOf(key) === step) : undefined;
+  const entry = value.kind === 'mapping' ? entryIn(value, step) : undefined;
   if (isKey && rest.length === 0 && entry !== undefined) return entry.key;
   const inner = value.kind === 'list' ? value.items[Number(step)] : entry?.value;
   if (inner === undefined) return given;
@@ -198,10 +211,31 @@ export function rule<T>(
   check: (value: T, report: (message: string, ...path: PropertyKey[]) => void, isSound: boolean) => void,
 ) {
   return z.check<T>(({ value, issues }) => {
+    // Another kind of value is a mistake of its own, and so is a value at the place of a mistake.
+    if (issues.some(({ code, path = [] }) => code === 'invalid_type' && path.length === 0)) return;
+    for (const { path = [] } of issues) forget(value, path);
     const report = (message: string, ...path: PropertyKey[]) =>
       issues.push({ code: 'custom', path, message, input: value });
     check(value, report, issues.length === 0);
   }, always);
+}
+
+/** What stands in a list again: its index, and that of the first. Mistakes are left out. */
+export function repeatedIn<T>(values: readonly (T | undefined)[]): { value: T; index: number; first: number }[] {
+  const firsts = new Map<T, number>();
+  return values.flatMap((value, index) => {
+    if (value === undefined) return [];
+    const first = firsts.get(value);
+    if (first === undefined) firsts.set(value, index);
+    return first === undefined ? [] : [{ value, index, first }];
+  });
+}
+
+/** Removes what a path leads to: where there is a mistake, nobody uses what was read. */
+function forget(value: unknown, [key, ...rest]: readonly PropertyKey[]): void {
+  if (key === undefined || typeof value !== 'object' || value === null || !(key in value)) return;
+  if (rest.length > 0) forget(value[key as keyof typeof value], rest);
+  else Object.assign(value, { [key]: undefined });
 }
 
 function kindIn(value: unknown): string {

@@ -366,6 +366,7 @@ describe('the process', () => {
       ].map(([, name, set]) => `${path}: ${name ?? set}`),
     );
     expect(kept.sort()).toEqual([
+      'src/config/shape.ts: indexes', // entries by name, as long as their file is held
       'src/emulator/fault-answers.ts: spaces', // a compressed constant
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content

@@ -6,6 +6,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { parse as parseYamlText } from 'yaml';
 import { parseAllocation } from '../../src/allocation/parse.ts';
 import { parseAnomalyRules } from '../../src/anomalies/rules.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { parseJob } from '../../src/jobs/parse.ts';
@@ -270,7 +271,9 @@ function isRefused(name: Name, document: unknown): boolean {
   let isRefused = false;
   try {
     readers[name](text);
-  } catch {
+  } catch (error) {
+    // Anything else is a bug in the reader.
+    if (!(error instanceof UsageError)) throw error;
     isRefused = true;
   }
   refusals.set(name + text, isRefused);
