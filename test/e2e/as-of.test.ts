@@ -3,15 +3,8 @@ import { join } from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, ingest, newProject, runCli } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  type: 'sandbox',
-  workspace: 'north',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
 const total = `select sum(cost) as cost, count(*) as "rows" from costs`;
 const firstNight = '2026-10-01T12:30:00Z';

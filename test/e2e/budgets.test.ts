@@ -2,15 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, ingest, newProject, runCli } from '../support/project.ts';
-import { type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  type: 'sandbox',
-  workspace: 'north',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
 
 /** The platform's numbers on a day of October; on the eighth, those of the fourth have changed. */

@@ -7,18 +7,11 @@ import { parse } from 'csv-parse/sync';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
-import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { seal } from '../support/seal.ts';
 import { sumOf } from '../support/second-readers.ts';
 import { hasTerminals, lookOnTerminal } from '../support/terminal.ts';
 
-const box = {
-  type: 'sandbox',
-  workspace: 'north',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = { ...box, type: 'volume', workspace: 'south', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
 
 /** The platform's numbers, with the amounts of September and October at this point of the story. */

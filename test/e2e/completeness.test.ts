@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, type IngestOptions, ingest, newProject, runCli } from '../support/project.ts';
 import {
+  box,
   expectedCosts,
   type ScriptedPlatform,
   type Seen,
@@ -10,13 +11,6 @@ import {
   startScriptedPlatform,
 } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 /** One hour's cost in each of the windows 13th to 20th, 6th to 13th and 1st to 6th. */
 const facts = ['02', '08', '18'].flatMap((day) => series(box, `2026-09-${day}T05`, [1]));
 const now = '2026-09-20T00:30:00Z';

@@ -5,16 +5,9 @@ import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askFile, askParquet, askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
-import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { hasTerminals, lookOnTerminal } from '../support/terminal.ts';
 
-const box = {
-  type: 'sandbox',
-  workspace: 'north',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const setting = 'currency: { code: EUR, rates: rates.csv, source: ECB }\n';
 const rates = 'date,rate\n2026-09-30,0.9\n2026-10-15,0.95\n';
 const eur = { cost: '9.000000000000', cost_eur: '8.100000000000', eur_rate: '0.90000000', eur_rate_date: '2026-09-30' };

@@ -5,15 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { toSpark } from '../../src/engine/index.ts';
 import { openBooks } from '../../src/warehouse/index.ts';
 import { ingest, newProject, runCli, startMain } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const now = ['--now', '2026-10-10T12:30:00Z'];
 
 let dir = '';

@@ -16,15 +16,14 @@ import {
   startCli,
   startMain,
 } from '../support/project.ts';
-import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import {
+  box,
+  expectedCosts,
+  type ScriptedPlatform,
+  series,
+  startScriptedPlatform,
+} from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const now = '2026-09-05T12:30:00Z';
 const facts = series(box, '2026-09-03T05', [1, 2]);
 

@@ -12,15 +12,8 @@ import {
   putEmptyBooks,
   runCli,
 } from '../support/project.ts';
-import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-} as const;
 const facts = series(
   box,
   '2026-09-01T00',

@@ -2,15 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { askSnapshot, ingest, newProject } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
-
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 test('days and months of more than a million USD are loaded and reconciled to the last decimal', async () => {
   const perHour = 51_234.567890123;

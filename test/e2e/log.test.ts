@@ -2,16 +2,9 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { ingest, newProject, runCli, startCli } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { hasTerminals, runOnTerminal, screenOf } from '../support/terminal.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const facts = series(box, '2026-09-02T05', [1]);
 const now = '2026-09-13T00:30:00Z';
 

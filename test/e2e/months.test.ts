@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
 import {
+  box,
   expectedCosts,
   type Fact,
   type ScriptedPlatform,
@@ -12,13 +13,6 @@ import {
   startScriptedPlatform,
 } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = { workspace: 'south', type: 'volume', name: 'disk', uuid: 'vol-1', dimension: 'volume_storage_gbs' };
 
 /** Every day's fifth hour from 2026-06-20 to 2026-09-09. */

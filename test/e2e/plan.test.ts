@@ -2,16 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ingest, newProject, runCli } from '../support/project.ts';
-import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const now = '2026-09-05T12:30:00Z';
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 
 interface Plan {
   account: string | null;

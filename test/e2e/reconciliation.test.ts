@@ -3,15 +3,14 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
-import { expectedCosts, type Fact, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
-
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-} as const;
+import {
+  box,
+  expectedCosts,
+  type Fact,
+  type Seen,
+  series,
+  startScriptedPlatform,
+} from '../support/scripted-platform.ts';
 
 /** Three windows: 13th to 20th, 6th to 13th, 1st to 6th. */
 const now = '2026-09-20T00:30:00Z';

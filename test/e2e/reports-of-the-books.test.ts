@@ -5,16 +5,9 @@ import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ingest, newProject, runCli } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { expectReadersToAgree, parquetDecimals } from '../support/second-readers.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = { workspace: 'south', type: 'volume', name: 'disk', uuid: 'vol-1', dimension: 'volume_storage_gbs' };
 
 let dir = '';

@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
 import { ingest, newProject, runCli } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = {
   workspace: 'south',
   type: 'volume',

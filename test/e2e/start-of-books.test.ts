@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';
-import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const facts = series(box, '2026-09-02T05', [1, 2, 3]);
 
 test('books never begin later than they did: a relative since moves every night, the hours stay', async () => {

@@ -2,15 +2,8 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
-import { expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  workspace: 'north',
-  type: 'sandbox',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const disk = { workspace: 'south', type: 'volume', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
 /** An hour each in the first week and in the last two days. */
 const facts = [

@@ -4,15 +4,8 @@ import { kill } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
-const box = {
-  type: 'sandbox',
-  workspace: 'north',
-  name: 'box',
-  uuid: 'sbx-1',
-  dimension: 'sandbox_compute_runtime_gbs',
-};
 const now = '2026-10-08T03:00:00Z';
 const secret = 'a-secret-of-the-environment';
 

@@ -24,6 +24,15 @@ export interface Fact {
   readonly usage: number;
 }
 
+/** The sandbox of most stories. */
+export const box = {
+  workspace: 'north',
+  type: 'sandbox',
+  name: 'box',
+  uuid: 'sbx-1',
+  dimension: 'sandbox_compute_runtime_gbs',
+};
+
 /** A request as it came in. */
 export interface Seen {
   /** 1 for the first one. */
