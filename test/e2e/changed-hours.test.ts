@@ -8,7 +8,7 @@ import { factsOf, factsSince } from '../../src/warehouse/contents.ts';
 import { openDatabase } from '../../src/warehouse/database.ts';
 import { readChecks } from '../../src/warehouse/index.ts';
 import { readSeal } from '../../src/warehouse/seal.ts';
-import { ingest, newProject, runCli } from '../support/project.ts';
+import { ingest, loadedProject, newProject, runCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -31,9 +31,9 @@ async function sealOf(dir: string) {
 }
 
 test('what a night adds, changes and removes is in the seal, without reading what earlier nights wrote', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(series(box, '2026-09-01T00', [1, 2, 3, 4]));
-  await ingest(dir, platform, { now: '2026-09-03T12:30:00Z' });
+  const { dir, platform } = await loadedProject(series(box, '2026-09-01T00', [1, 2, 3, 4]), {
+    now: '2026-09-03T12:30:00Z',
+  });
   const first = await sealOf(dir);
   expect(first).toMatchObject({ rowCount: 4, cost: '10.000000000000' });
 

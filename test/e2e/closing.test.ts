@@ -6,8 +6,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet';
 import { expect, test } from 'vitest';
-import { askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
-import { box, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { askSnapshot, type Ended, ingest, newProject, projectWithPlatform, runCli } from '../support/project.ts';
+import { box, type ScriptedPlatform, series } from '../support/scripted-platform.ts';
 import { seal } from '../support/seal.ts';
 import { sumOf } from '../support/second-readers.ts';
 import { hasTerminals, lookOnTerminal } from '../support/terminal.ts';
@@ -31,8 +31,7 @@ interface Story {
 }
 
 async function begin(september: number, october: number): Promise<Story> {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(truth(september, october));
+  const { dir, platform } = await projectWithPlatform(truth(september, october));
   return {
     dir,
     platform,

@@ -1,7 +1,16 @@
 // Second tier: Thirty ingests of accounts that lag or fail; sql/views and e2e/status hold the words and numbers.
 
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, type IngestOptions, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  type IngestOptions,
+  ingest,
+  loadedProject,
+  newProject,
+  projectWithPlatform,
+  runCli,
+} from '../support/project.ts';
 import {
   box,
   expectedCosts,
@@ -54,8 +63,7 @@ describe.concurrent('complete through', () => {
   });
 
   test('is 48 hours ago if lagHours is 48, though younger hours are loaded', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(series(box, '2026-09-19T22', [1]));
+    const { dir, platform } = await projectWithPlatform(series(box, '2026-09-19T22', [1]));
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_LAG_HOURS: '48' } });
     expect(account).toMatchObject({ completeThrough: '2026-09-18T00:00:00Z', rows: 1 });
   });
@@ -75,8 +83,7 @@ describe.concurrent('complete through', () => {
   });
 
   test('stops before a missing window, and moves on when it is loaded', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     isDownFor(platform, '2026-09-06', '2026-09-07');
     const first = await ingest(dir, platform, { now });
     expect(first).toMatchObject({ exitCode: 3, account: { completeThrough: '2026-09-06T00:00:00Z', windows: 2 } });
@@ -95,9 +102,7 @@ describe.concurrent('complete through', () => {
   });
 
   test('comes from the books if the account could not be reached', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.failures = [{ times: 99, status: 403 }];
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
     expect({ exitCode, completeThrough: account.completeThrough }).toEqual({
@@ -109,8 +114,7 @@ describe.concurrent('complete through', () => {
 
 describe.concurrent('the windows that an ingest fetches', () => {
   test('are all windows, newest first, for empty books', async () => {
-    const platform = await startScriptedPlatform(facts);
-    const dir = await newProject();
+    const { dir, platform } = await projectWithPlatform(facts);
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_CONCURRENCY: '1' } });
     const asked = windowsOf(platform);
     expect(asked[0]).toBe('2026-09-13T00/2026-09-20T00');
@@ -124,9 +128,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('are the young days and the new hours, in one window, in a steady run', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.requests.length = 0;
     const { account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
     // Three days were too young to be settled when they were read, and one is new.
@@ -137,9 +139,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('include the days that were young before an outage', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = [...facts, ...series(box, '2026-09-19T01', [64])];
     platform.requests.length = 0;
     const { account } = await ingest(dir, platform, { now: '2026-09-30T00:30:00Z' });
@@ -149,16 +149,13 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('are only the young days within the same hour', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     const { account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z' });
     expect(account).toMatchObject({ windows: 1, requests: { new: 0, settle: 2, verify: 2, repair: 0 } });
   });
 
   test('are none within the same hour without young or lagging hours, except to verify the past', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
     await ingest(dir, platform, { now, env });
     platform.requests.length = 0;
@@ -171,8 +168,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('are those of --from and --to, half-open, with the reason new', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const args = ['--from', '2026-09-07', '--to', '2026-09-09T12:00:00Z'];
     const { exitCode, account } = await ingest(dir, platform, { now, args });
     expect(windowsOf(platform)).toEqual(['2026-09-07T00/2026-09-09T12']);
@@ -188,9 +184,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('are all of the range with --refetch, with the reason repair', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.requests.length = 0;
     const args = ['--from', '2026-09-02', '--to', '2026-09-10', '--refetch'];
     const { account } = await ingest(dir, platform, { now, args, env: { COSTBOOK_CONCURRENCY: '1' } });
@@ -199,8 +193,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('start with the first month with costs if since is not set, found with one request', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform([...facts, ...series(box, '2026-08-17T03', [0.5])]);
+    const { dir, platform } = await projectWithPlatform([...facts, ...series(box, '2026-08-17T03', [0.5])]);
     const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '' } });
     expect(platform.requests.filter(({ query }) => query['groupBy'] === undefined)).toHaveLength(1);
     expect(await askSnapshot(dir, `select strftime(history_start, '%Y-%m-%d') as start from accounts`)).toEqual([
@@ -215,8 +208,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('are those of the only account of the token if none is configured', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_ACCOUNT: '' } });
     expect({ exitCode, name: account.account, complete: account.completeThrough }).toEqual({
       exitCode: 0,
@@ -230,9 +222,7 @@ describe.concurrent('an account that never answered', () => {
   const env = { COSTBOOK_ACCOUNT: 'acc_two' };
 
   test('is in the books and holds back the complete-through of all accounts', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     const failed = await ingest(dir, platform, { now, env });
     expect(failed.exitCode).toBe(3);
     const status = await runCli(['status', '--dir', dir, '--json']);
@@ -253,9 +243,7 @@ describe.concurrent('an account that never answered', () => {
   });
 
   test('and is no longer configured is forgotten', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now, env });
+    const { dir, platform } = await loadedProject(facts, { now, env });
     await ingest(dir, platform, { now });
     expect(await askSnapshot(dir, 'select account from accounts')).toEqual([{ account: 'acc_one' }]);
   });

@@ -12,6 +12,7 @@ import {
   ingest,
   ingestCommandLine,
   newProject,
+  projectWithPlatform,
   runCli,
   startCli,
   startMain,
@@ -82,8 +83,7 @@ describe.concurrent('exit 3', () => {
     [404, 'Check the account ID'],
     [400, 'rejects the request'],
   ])('comes at once with %i for everything, and says what to do', async (status, advice) => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.failures = [{ times: 99, status }];
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-30T00:30:00Z' });
     expect(exitCode).toBe(3);
@@ -94,8 +94,7 @@ describe.concurrent('exit 3', () => {
   });
 
   test('names the setting whose token was refused', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     await writeFile(join(dir, 'token'), 'tok-of-yesterday');
     await writeFile(join(dir, 'costbook.yaml'), 'tokenFile: token\n');
     const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: '' } });
@@ -119,16 +118,14 @@ describe.concurrent('exit 3', () => {
   });
 
   test('comes if Retry-After is longer than a run may wait', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.failures = [{ times: 99, status: 429, headers: { 'retry-after': '86400' } }];
     expect((await ingest(dir, platform, { now })).exitCode).toBe(3);
     expect(platform.requests).toHaveLength(1);
   });
 
   test('comes if the platform refuses every retry; attempts are limited', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.failures = [{ times: 1_000_000, status: 429, headers: { 'retry-after': '0' } }];
     const run = startMain(...ingestCommandLine(dir, platform, { now }));
     platform.onRequest = ({ number }) => {
@@ -139,8 +136,7 @@ describe.concurrent('exit 3', () => {
   });
 
   test('comes if one account of two fails; the other is loaded and published', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.accounts = ['acc_one', 'acc_two'];
     platform.failures = [{ times: 99, hits: ({ account }) => account === 'acc_one', status: 403 }];
     platform.facts = [
@@ -172,8 +168,7 @@ describe.concurrent('exit 3', () => {
 
 describe.concurrent('exit 5', () => {
   test('comes for a second writer, with the process that has locked the warehouse', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     let second: ReturnType<typeof ingest> | undefined;
     const first = startCli(...ingestCommandLine(dir, platform, { now }));
     platform.onRequest = async ({ number }) => {
@@ -193,8 +188,7 @@ describe.concurrent('exit 5', () => {
   });
 
   test('comes for a second writer right after a publish, which keeps the lock', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const warehouse = await openWarehouse(dir);
     try {
       for (let publication = 0; publication < 2; publication += 1) {
@@ -240,8 +234,7 @@ describe.concurrent('exit 7', () => {
   });
 
   test('names the folder that cannot be written and what to do', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     // Root can write everywhere, so another user runs the command.
     const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};

@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ingestCommandLine, newProject, runCli } from '../support/project.ts';
-import { type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { ingestCommandLine, projectWithPlatform, runCli } from '../support/project.ts';
+import { type Fact, series } from '../support/scripted-platform.ts';
 import { says, startSink } from '../support/sink-server.ts';
 
 const golden = new URL('../golden/forty_nights.txt', import.meta.url);
@@ -33,8 +33,7 @@ function truth(now: string, changes: Readonly<Record<string, number>>): Fact[] {
 
 /** The nights of the story, by day: what happens before the run of that night, or during it. */
 test('forty nights send every alert once, as in the golden transcript', { timeout: 900_000 }, async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform();
+  const { dir, platform } = await projectWithPlatform();
   const sink = await startSink();
   await mkdir(join(dir, 'jobs'));
   await mkdir(join(dir, 'sql', 'checks'), { recursive: true });

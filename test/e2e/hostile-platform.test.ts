@@ -6,8 +6,8 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, newProject, runCli, startCli } from '../support/project.ts';
-import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { askSnapshot, newProject, projectWithPlatform, runCli, startCli } from '../support/project.ts';
+import { series } from '../support/scripted-platform.ts';
 import { runOnTerminal } from '../support/terminal.ts';
 
 const now = '2026-09-05T12:30:00Z';
@@ -134,10 +134,9 @@ describe('a hostile platform', () => {
   test('that never answers for one account leaves the others loaded, and each of them reported', async () => {
     const host = await listenMute();
     const box = { type: 'sandbox', workspace: 'north', dimension: 'sandbox_compute_runtime_gbs' } as const;
-    const platform = await startScriptedPlatform(
+    const { dir, platform } = await projectWithPlatform(
       series({ ...box, name: 'box', uuid: 'sbx-1' }, '2026-09-02T05', [1.25, 2.5]),
     );
-    const dir = await newProject();
     await writeFile(
       join(dir, 'costbook.yaml'),
       `accounts:

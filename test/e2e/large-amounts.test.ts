@@ -1,13 +1,14 @@
 // Second tier: Loads months for amounts that no account has; sums of usual sizes are in contract/sums.
 
 import { expect, test } from 'vitest';
-import { askSnapshot, ingest, newProject } from '../support/project.ts';
-import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { askSnapshot, ingest, projectWithPlatform } from '../support/project.ts';
+import { box, series } from '../support/scripted-platform.ts';
 
 test('days and months of more than a million USD are loaded and reconciled to the last decimal', async () => {
   const perHour = 51_234.567890123;
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(series(box, '2026-09-01T00', Array<number>(30 * 24).fill(perHour)));
+  const { dir, platform } = await projectWithPlatform(
+    series(box, '2026-09-01T00', Array<number>(30 * 24).fill(perHour)),
+  );
   for (const now of ['2026-10-10T12:30:00Z', '2026-10-11T12:30:00Z']) {
     const { exitCode, stderr, account } = await ingest(dir, platform, { now });
     expect(exitCode, stderr).toBe(0);
@@ -24,8 +25,7 @@ test('days and months of more than a million USD are loaded and reconciled to th
 }, 60_000);
 
 test('hours in which many series together cost more than a million USD are loaded and proven', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(
+  const { dir, platform } = await projectWithPlatform(
     Array.from({ length: 12 }, (_, index) =>
       series({ ...box, name: `box ${index}`, uuid: `sbx-${index}` }, '2026-10-01T00', [98_765.432109876, 1, 99_999.5]),
     ).flat(),
@@ -44,8 +44,7 @@ test('hours in which many series together cost more than a million USD are loade
 }, 60_000);
 
 test('an hour of one series of a million USD is refused with its place, as it exceeds the column', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(series(box, '2026-10-01T00', [999_999.999999, 1_000_000]));
+  const { dir, platform } = await projectWithPlatform(series(box, '2026-10-01T00', [999_999.999999, 1_000_000]));
   const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-10-02T12:30:00Z' });
   expect(exitCode).not.toBe(0);
   expect(stderr).toMatch(/detail.*timeseries\[\d+\]\.cost: found 1000000, expected a finite number below 1000000/);

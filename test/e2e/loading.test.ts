@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import fc from '../support/fast-check.ts';
-import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';
-import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { askSnapshot, costsIn, ingest, loadedProject, projectWithPlatform } from '../support/project.ts';
+import { expectedCosts, type Fact, series } from '../support/scripted-platform.ts';
 
 const now = '2026-09-09T12:30:00Z';
 
@@ -32,8 +32,7 @@ async function loads(dir: string): Promise<unknown[]> {
 }
 
 test.concurrent('loading the same rows twice changes nothing', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
+  const { dir, platform } = await projectWithPlatform(facts);
   const first = await ingest(dir, platform, { now });
   const before = await costsIn(dir);
   const writtenBy = 'select load_number, count(*) as rows from ledger.hourly_costs group by all order by all';
@@ -64,8 +63,7 @@ test.concurrent('the same rows in any pages give the same books', async () => {
       fc.integer({ min: 1, max: 10 }),
       fc.shuffledSubarray(many, { minLength: 20 }),
       async (size, some) => {
-        const dir = await newProject();
-        const platform = await startScriptedPlatform(some);
+        const { dir, platform } = await projectWithPlatform(some);
         platform.pageSize = size;
         const { exitCode } = await ingest(dir, platform, { now, env: { COSTBOOK_SINCE: '2026-09-08' } });
         expect(exitCode).toBe(0);
@@ -77,8 +75,7 @@ test.concurrent('the same rows in any pages give the same books', async () => {
 });
 
 test.concurrent('rows of every page are counted', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(
+  const { dir, platform } = await projectWithPlatform(
     series(resource(0), '2026-09-09T00', [1]).concat(series(resource(1), '2026-09-09T00', [1])),
   );
   platform.pageSize = 1;
@@ -92,9 +89,7 @@ describe.concurrent('a later change of the past', () => {
   const later = '2026-09-09T14:30:00Z';
 
   test('an empty window erases earlier rows', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = [];
     const { exitCode } = await ingest(dir, platform, { now, args: ['--refetch'] });
     expect(exitCode).toBe(0);
@@ -107,9 +102,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('an hour that changed within settleDays is replaced, and both values are stored', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = facts.map((fact) => (fact.hour === '2026-09-08T23' ? { ...fact, cost: 0.7, usage: 0.25 } : fact));
     const { exitCode, account } = await ingest(dir, platform, { now: later });
     expect({ exitCode, restated: account.restated }).toEqual({ exitCode: 0, restated: 1 });
@@ -135,9 +128,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('a series that disappears is a restatement to nothing', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = facts.filter((fact) => fact.uuid !== 'sbx-2');
     await ingest(dir, platform, { now: later });
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
@@ -150,9 +141,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('an hour that arrives after its window was loaded is a restatement from nothing', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = [...facts, ...series(resource(0), '2026-09-09T01', [9])];
     await ingest(dir, platform, { now: later });
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
@@ -162,9 +151,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('hours that are loaded for the first time are not restatements', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = [...facts, ...series(resource(0), '2026-09-09T12', [9])];
     const { account } = await ingest(dir, platform, { now: later });
     expect(account.restated).toBe(0);
@@ -172,9 +159,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('a change older than settleDays waits for --refetch if the past is not verified', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = facts.map((fact) => (fact.hour === '2026-09-01T01' ? { ...fact, cost: 8 } : fact));
     const env = { COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
     await ingest(dir, platform, { now: later, env });

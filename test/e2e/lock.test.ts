@@ -10,12 +10,13 @@ import {
   ingest,
   ingestCommandLine,
   newProject,
+  projectWithPlatform,
   putEmptyBooks,
   runCli,
   type Started,
   startCli,
 } from '../support/project.ts';
-import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { expectedCosts, type ScriptedPlatform, series } from '../support/scripted-platform.ts';
 
 const commands = await allCommands();
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -32,8 +33,7 @@ interface Held {
 
 /** A project whose warehouse is held by an ingest that the platform keeps waiting: its first one, or its second. */
 async function held(hasBooks = false): Promise<Held> {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
+  const { dir, platform } = await projectWithPlatform(facts);
   if (hasBooks) expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
   else await putEmptyBooks(dir);
   let free: () => void = () => undefined;

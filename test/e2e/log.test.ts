@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { ingest, newProject, runCli, startCli } from '../support/project.ts';
+import { ingest, loadedProject, newProject, projectWithPlatform, runCli, startCli } from '../support/project.ts';
 import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { hasTerminals, runOnTerminal, screenOf } from '../support/terminal.ts';
 
@@ -36,9 +36,7 @@ async function hold(dir: string): Promise<() => void> {
 
 describe.concurrent('with --log-format json', () => {
   test('every line on stderr is one event, and names its run', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.lie = () => 0.5; // no window proves
     const { exitCode, stderr } = await ingest(dir, platform, { now: '2026-09-14T00:30:00Z', args: inJson });
     expect(exitCode).toBe(4);
@@ -57,8 +55,7 @@ describe.concurrent('with --log-format json', () => {
   });
 
   test('errors are events too, without secrets', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const token = 'tok-very-secret-"quoted"';
     const { exitCode, stderr } = await ingest(dir, platform, { now, args: inJson, env: { COSTBOOK_TOKEN: token } });
     expect(exitCode).toBe(3);

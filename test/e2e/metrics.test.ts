@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseExposition } from '../support/exposition.ts';
-import { ingest, newProject, runCli } from '../support/project.ts';
+import { ingest, loadedProject, newProject, projectWithPlatform, runCli } from '../support/project.ts';
 import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const facts = series(box, '2026-09-02T05', [1]);
@@ -49,9 +49,7 @@ test('a run writes its metrics to a file that everybody may read, in the format 
 });
 
 test('a failed run writes metrics too: the last success stays, and responses are counted over runs', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
-  await ingest(dir, platform, { now });
+  const { dir, platform } = await loadedProject(facts, { now });
   const before = await metricsOf(dir);
   platform.tokens = { admin: 'another', member: 'another one' };
   const later = '2026-09-14T00:30:00Z';
@@ -81,8 +79,7 @@ test('metrics that cannot be written cause a warning, and the run succeeds', asy
 });
 
 test('a job has its own metrics, and its steps those of their commands', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
+  const { dir, platform } = await projectWithPlatform(facts);
   await mkdir(join(dir, 'jobs'));
   await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets:\n  - { name: "all", period: monthly, amount: 4 USD }\n');
   const { exitCode, stderr } = await runCli(['run', 'nightly', '--only', 'ingest,alert', '--dir', dir, '--now', now], {

@@ -2,7 +2,15 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  type Ingested,
+  ingest,
+  loadedProject,
+  projectWithPlatform,
+  runCli,
+} from '../support/project.ts';
 import {
   box,
   expectedCosts,
@@ -10,7 +18,6 @@ import {
   type ScriptedPlatform,
   type Seen,
   series,
-  startScriptedPlatform,
 } from '../support/scripted-platform.ts';
 
 const disk = { workspace: 'south', type: 'volume', name: 'disk', uuid: 'vol-1', dimension: 'volume_storage_gbs' };
@@ -58,8 +65,7 @@ describe.concurrent('monthly totals', () => {
   test.each(['admin', 'member'] as const)(
     'are fetched once, in one request, for every whole month, until the month changes (%s)',
     async (as) => {
-      const dir = await newProject();
-      const platform = await startScriptedPlatform(facts);
+      const { dir, platform } = await projectWithPlatform(facts);
       const first = await night(dir, platform, '10', as);
       expect(first.exitCode, first.stderr).toBe(0);
       expect(monthsAsked(platform), 'June began before the books').toEqual([
@@ -87,9 +93,7 @@ describe.concurrent('monthly totals', () => {
   );
 
   test('are fetched on the night on which a month becomes complete, as in the plan', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now: '2026-08-31T02:15:00Z', env: since });
+    const { dir, platform } = await loadedProject(facts, { now: '2026-08-31T02:15:00Z', env: since });
     platform.requests.length = 0;
     const planned = await runCli(['plan', '--dir', dir, '--now', '2026-09-01T02:15:00Z', '--json'], {
       COSTBOOK_URL: platform.url,
@@ -108,8 +112,7 @@ describe.concurrent('monthly totals', () => {
   });
 
   test('are fetched again for a past month that changed, and match its new hours', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     await night(dir, platform, '10');
     platform.facts = facts.map((fact) =>
       fact.hour.startsWith('2026-07-15') && fact.name === 'box' ? { ...fact, cost: 9.25 } : fact,
@@ -124,8 +127,7 @@ describe.concurrent('monthly totals', () => {
   });
 
   test('that differ from the days name the month and the dimension, with exit 4, until they match', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.tells = (seen, truth) =>
       isAboutMonths(seen)
         ? truth.map((fact) =>
@@ -160,8 +162,7 @@ describe.concurrent('monthly totals', () => {
   });
 
   test('show a day that changed after daily totals were fetched: it is fetched again', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const env = { ...since, COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
     await ingest(dir, platform, { now: '2026-09-10T02:15:00Z', env });
     // August is queried once more because of its first day, which also reveals its second.
@@ -183,8 +184,7 @@ describe.concurrent('monthly totals', () => {
   });
 
   test('of an unsettled month are fetched again the next night, and are no contradiction', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const last = (seen: Seen, truth: readonly Fact[]) =>
       isAboutMonths(seen)
         ? truth.map((fact) => (fact.hour.startsWith('2026-08-31') ? { ...fact, cost: fact.cost * 2 } : fact))
@@ -203,8 +203,7 @@ describe.concurrent('monthly totals', () => {
   });
 
   test('of a month without costs are fetched once too', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts.filter(({ hour }) => !hour.startsWith('2026-07')));
+    const { dir, platform } = await projectWithPlatform(facts.filter(({ hour }) => !hour.startsWith('2026-07')));
     await night(dir, platform, '10');
     expect((await monthReconciliations(dir))[0]).toMatchObject({
       month: '2026-07',
@@ -216,8 +215,7 @@ describe.concurrent('monthly totals', () => {
   });
 
   test('are the same after a rebuild', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = (seen) => (isAboutMonths(seen) ? 2 : 0);
     const { account } = await night(dir, platform, '10');
     expect(account.unproven).toEqual([

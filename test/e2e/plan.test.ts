@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ingest, newProject, runCli } from '../support/project.ts';
-import { box, type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { ingest, newProject, projectWithPlatform, runCli } from '../support/project.ts';
+import { box, type ScriptedPlatform, type Seen, series } from '../support/scripted-platform.ts';
 
 const now = '2026-09-05T12:30:00Z';
 
@@ -32,8 +32,7 @@ function ingestBare(dir: string, platform: ScriptedPlatform) {
 
 describe.concurrent('the plan', () => {
   test('without an account and books starts as the ingest does', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+    const { dir, platform } = await projectWithPlatform(series(box, '2026-09-03T05', [1, 2]));
     const [plan, ...others] = await plans(dir, { COSTBOOK_URL: platform.url });
     expect(others).toEqual([]);
     expect(plan).toMatchObject({ account: null, windows: [], requestsAtLeast: 2 });
@@ -45,8 +44,7 @@ describe.concurrent('the plan', () => {
   });
 
   test('without an account has windows if since is known', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+    const { dir, platform } = await projectWithPlatform(series(box, '2026-09-03T05', [1, 2]));
     const env = { COSTBOOK_URL: platform.url, COSTBOOK_SINCE: '2026-09-01' };
     const [plan] = await plans(dir, env);
     expect(plan?.first.map(({ request }) => request)).toEqual(['/v0/accounts']);
@@ -80,8 +78,7 @@ describe.concurrent('the plan', () => {
   });
 
   test('requests the first month again until a cost was seen, as the ingest does', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform();
+    const { dir, platform } = await projectWithPlatform();
     await ingestBare(dir, platform);
     const env = { COSTBOOK_URL: platform.url };
     const [plan] = await plans(dir, env);
@@ -97,8 +94,7 @@ describe.concurrent('the plan', () => {
   });
 
   test('needs no configured account if the books know it', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(series(box, '2026-09-03T05', [1, 2]));
+    const { dir, platform } = await projectWithPlatform(series(box, '2026-09-03T05', [1, 2]));
     await ingestBare(dir, platform);
     expect((await plans(dir)).map(({ account, first }) => [account, first])).toEqual([['acc_one', []]]);
   });

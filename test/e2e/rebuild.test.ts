@@ -15,7 +15,9 @@ import {
   costsIn,
   type Ended,
   ingest,
+  loadedProject,
   newProject,
+  projectWithPlatform,
   runCli,
   type Started,
   startCli,
@@ -377,8 +379,7 @@ describe.concurrent('rebuild', () => {
   }
 
   test('names every loss of landing folder and journal at once, and its commands fetch the hours again', async () => {
-    const platform = await startScriptedPlatform(facts);
-    const dir = await newProject();
+    const { dir, platform } = await projectWithPlatform(facts);
     await writeFile(join(dir, 'my token'), platform.tokens.admin);
     await writeFile(
       join(dir, 'costbook.yaml'),
@@ -505,9 +506,7 @@ describe.concurrent('rebuild', () => {
 });
 
 test.concurrent('an ingest without the warehouse changes nothing and prints the command that rebuilds it, which works', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
-  await ingest(dir, platform, { now: '2026-09-20T00:30:00Z' });
+  const { dir, platform } = await loadedProject(facts, { now: '2026-09-20T00:30:00Z' });
   const warehouse = join(dir, 'data', 'warehouse.duckdb');
   const published = await readFile(join(dir, 'data', 'costbook.duckdb'));
   await rm(warehouse);
@@ -538,8 +537,7 @@ test.concurrent('a killed rebuild leaves a part, which the next one into the sam
 describe.concurrent('the landing folder', () => {
   /** Three nights of one account: one that loads, and two that find nothing new. */
   async function nights(env: Record<string, string>): Promise<{ dir: string; loads: { landing: string }[] }> {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     for (const now of ['2026-09-20T00:30:00Z', '2026-09-20T00:40:00Z', '2026-09-25T00:40:00Z']) {
       const { exitCode } = await ingest(dir, platform, { now, args: now.includes('00:40') ? ['--refetch'] : [], env });
       expect(exitCode).toBe(0);

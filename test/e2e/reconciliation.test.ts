@@ -2,7 +2,16 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  loadedProject,
+  newProject,
+  projectWithPlatform,
+  runCli,
+} from '../support/project.ts';
 import {
   box,
   expectedCosts,
@@ -39,8 +48,7 @@ async function unprovenIn(dir: string): Promise<unknown[]> {
 
 describe.concurrent('a window with wrong totals', () => {
   test('is not loaded, with exit 4 and the difference; the others are loaded', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
     const { exitCode, account, stderr } = await ingest(dir, platform, { now });
 
@@ -72,8 +80,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('leaves the failed comparisons in reconciliation, without a load', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
     await ingest(dir, platform, { now });
     expect(
@@ -104,8 +111,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('is fetched twice, then in at most 16 shorter windows', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
     await ingest(dir, platform, { now });
     const read = platform.requests.filter(
@@ -116,8 +122,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('is not read in parts after three windows of which no part matched', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(
+    const { dir, platform } = await projectWithPlatform(
       Array.from({ length: 6 }, (_, week) =>
         series(box, new Date(Date.UTC(2026, 7, 3 + 7 * week)).toISOString().slice(0, 13), [1]),
       ).flat(),
@@ -130,9 +135,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('keeps its earlier proven rows', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = facts.map((fact) => ({ ...fact, cost: fact.cost * 2 }));
     platform.lie = liesAbout('2026-09-06');
     const { exitCode, account } = await ingest(dir, platform, { now, args: ['--refetch'] });
@@ -145,8 +148,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('is loaded by the next run once the totals are right', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
     await ingest(dir, platform, { now });
     expect(await unprovenIn(dir)).toEqual([{ days: '09-06/09-13' }]);
@@ -159,8 +161,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('is loaded by a run with other window boundaries, too', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-13');
     await ingest(dir, platform, { now });
     expect(await unprovenIn(dir)).toEqual([{ days: '09-13/09-20' }]);
@@ -173,9 +174,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('with an older proven state is fetched again, however old it is', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     platform.facts = facts.map((fact) => ({ ...fact, cost: fact.cost * 2 }));
     platform.lie = liesAbout('2026-09-06');
     await ingest(dir, platform, { now, args: ['--refetch'] });
@@ -187,8 +186,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('is waited for on two nights; on the third, ingest itself says to act', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
     const steps: (string | undefined)[] = [];
     for (const day of ['20', '21', '22']) {
@@ -203,8 +201,7 @@ describe.concurrent('a window with wrong totals', () => {
   });
 
   test('does not hide that another account was unreachable', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');
     const hits = ({ start }: Seen) => start < Date.parse('2026-09-06');
     platform.failures = [{ times: 99, hits, status: 503, headers: { 'retry-after': '86400' } }];
@@ -218,8 +215,7 @@ describe.concurrent('a window with wrong totals', () => {
 
 describe.concurrent('of a window that does not match, the parts that match are loaded', () => {
   test('where one hour has a wrong total: all others', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const wrong = Date.parse('2026-09-08T06:00:00Z');
     platform.lie = ({ start, end, query }) =>
       query['resolution'] === 'hourly' && start <= wrong && wrong < end ? 0.01 : 0;
@@ -258,8 +254,7 @@ describe.concurrent('of a window that does not match, the parts that match are l
 
 describe.concurrent('the reconciliation', () => {
   test('of a window that is wrong once passes at the second attempt', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     let lies = 1;
     platform.lie = () => (lies-- > 0 ? 0.25 : 0);
     const { exitCode, account } = await ingest(dir, platform, { now });
@@ -276,8 +271,7 @@ describe.concurrent('the reconciliation', () => {
     ['of the detail', (request: Seen) => (request.query['groupBy']?.includes('resource_uuid') ? 0.00000001 : 0)],
     ['of the control', (request: Seen) => (request.query['groupBy']?.startsWith('workspace') ? -0.00000001 : 0)],
   ])('finds a millionth of a cent in the total %s, where totals carry nine decimals', async (_, lie) => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = lie;
     const { exitCode, account } = await ingest(dir, platform, { now });
     expect({ exitCode, unproven: account.unproven.length }).toEqual({ exitCode: 4, unproven: 3 });
@@ -296,8 +290,7 @@ describe.concurrent('the reconciliation', () => {
   });
 
   test('finds an hour that differs between rows and control, even if all totals match', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.tells = ({ query }, truth) =>
       query['groupBy']?.startsWith('workspace')
         ? truth.map((fact) => (fact.hour === '2026-09-18T05' ? { ...fact, hour: '2026-09-18T09' } : fact))
@@ -308,8 +301,7 @@ describe.concurrent('the reconciliation', () => {
   });
 
   test('finds a workspace that differs between rows and control', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.tells = ({ query }, truth) =>
       query['groupBy']?.startsWith('workspace') ? truth.map((fact) => ({ ...fact, workspace: 'south' })) : truth;
     const { exitCode, account } = await ingest(dir, platform, { now });
@@ -341,8 +333,7 @@ describe.concurrent('an answer about another window than requested', () => {
   }
 
   test('is refused with exit 4, and with what was found and expected', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
     const { exitCode, account } = await ingest(dir, platform, { now });
     expect(exitCode).toBe(4);
@@ -358,8 +349,7 @@ describe.concurrent('an answer about another window than requested', () => {
   });
 
   test('has no comparisons in reconciliation', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
     // One after another: the stage on which the others were proven is used again.
     await ingest(dir, platform, { now, env: { COSTBOOK_CONCURRENCY: '1' } });
@@ -373,8 +363,7 @@ describe.concurrent('an answer about another window than requested', () => {
 });
 
 test.concurrent('status names unproven windows until they are proven', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
+  const { dir, platform } = await projectWithPlatform(facts);
   platform.lie = liesAbout('2026-09-06');
   await ingest(dir, platform, { now });
   const { exitCode, stdout } = await runCli(['status', '--dir', dir, '--json']);

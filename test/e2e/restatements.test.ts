@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ingest, newProject, runCli } from '../support/project.ts';
-import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { ingest, loadedProject, runCli } from '../support/project.ts';
+import { box, series } from '../support/scripted-platform.ts';
 
 const disk = {
   workspace: 'south',
@@ -14,9 +14,7 @@ const now = '2026-09-09T12:00:00Z';
 const later = '2026-09-10T12:00:00Z';
 
 test('restatements shows changes by month, driver and hour; --since filters by the time they were found', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
-  await ingest(dir, platform, { now });
+  const { dir, platform } = await loadedProject(facts, { now });
   platform.facts = [...series(box, '2026-09-08T00', [1, 3, 1])];
   await ingest(dir, platform, { now: later });
 

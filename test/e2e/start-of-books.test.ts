@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';
-import { box, expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { askSnapshot, costsIn, ingest, projectWithPlatform } from '../support/project.ts';
+import { box, expectedCosts, series } from '../support/scripted-platform.ts';
 
 const facts = series(box, '2026-09-02T05', [1, 2, 3]);
 
 test('books never begin later than they did: a relative since moves every night, the hours stay', async () => {
-  const platform = await startScriptedPlatform(facts);
-  const dir = await newProject();
+  const { dir, platform } = await projectWithPlatform(facts);
   const nights = [
     ['2026-09-09T12:30:00Z', '-8d', '2026-09-01 00:00:00'],
     ['2026-09-12T12:30:00Z', '-8d', '2026-09-01 00:00:00'],

@@ -1,7 +1,16 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  loadedProject,
+  newProject,
+  projectWithPlatform,
+  runCli,
+} from '../support/project.ts';
 import { box, expectedCosts, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const disk = { workspace: 'south', type: 'volume', name: 'disk', uuid: null, dimension: 'volume_storage_gbs' };
@@ -43,9 +52,7 @@ function contradicts(hour: string) {
 
 describe.concurrent('status', () => {
   test('shows first hour, complete-through, role, unknown dimensions and the last run', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now, as: 'member' });
+    const { dir } = await loadedProject(facts, { now, as: 'member' });
     expect(await status(dir, now)).toMatchObject({
       exitCode: 0,
       isTrustworthy: true,
@@ -105,9 +112,7 @@ describe('the screen', () => {
   const csi = '\u001b[';
 
   test('starts with the answer, then the reasons, and fits on one screen', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     const good = await runCli(['status', '--dir', dir, '--now', now]);
     expect(good.stdout.split('\n')[0]).toBe('YES: everything in the books is proven and fresh.');
     expect(good.stdout, 'how the platform writes its totals is no concern of a reader').not.toContain('decimals');
@@ -190,9 +195,7 @@ describe('the screen', () => {
   });
 
   test('shows recent restatements and pending messages', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir } = await loadedProject(facts, { now });
     const later = await startScriptedPlatform(facts.map((fact) => ({ ...fact, cost: fact.cost * 2 })));
     await ingest(dir, later, { now: anHourLater, args: ['--refetch'] });
     const told = await status(dir, anHourLater);
@@ -207,8 +210,7 @@ describe.concurrent('young hours that do not match', () => {
   const young = '2026-09-12T20';
 
   test('are left to the next run with a warning and exit 0, and are not unproven', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.tells = (request, truth) => contradicts(young)(request, [...truth]);
     const { exitCode, account, stderr } = await ingest(dir, platform, { now });
     expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
@@ -239,8 +241,7 @@ describe.concurrent('young hours that do not match', () => {
   });
 
   test('are unproven with exit 4 once the books are older than freshness', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.tells = (request, truth) => contradicts('2026-09-11T05')(request, [...truth]);
     const { exitCode, account } = await ingest(dir, platform, { now });
     expect({ exitCode, completeThrough: account.completeThrough }).toEqual({
@@ -250,8 +251,7 @@ describe.concurrent('young hours that do not match', () => {
   });
 
   test('are unproven with exit 4 once they are settled', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.tells = (request, truth) => contradicts('2026-09-02T05')(request, [...truth]);
     const { exitCode, account } = await ingest(dir, platform, { now });
     expect({ exitCode, unproven: account.unproven.length }).toEqual({ exitCode: 4, unproven: 1 });
@@ -266,8 +266,7 @@ describe.concurrent('young hours that do not match', () => {
 
 describe.concurrent('proof.tolerance', () => {
   test('replaces the computed tolerance, and the difference is still stored', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = ({ query }) => (query['groupBy']?.includes('resource_uuid') ? 0.02 : 0);
     const strict = await ingest(dir, platform, { now });
     expect(strict.exitCode).toBe(4);

@@ -3,7 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli, startCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  ingest,
+  ingestCommandLine,
+  newProject,
+  projectWithPlatform,
+  runCli,
+  startCli,
+} from '../support/project.ts';
 import {
   expectedCosts,
   type ScriptedPlatform,
@@ -97,8 +106,7 @@ describe.concurrent('an answer that cannot be true', () => {
       (request, body) => (isDetail(request) ? body.replace(/"totalCost":[^,}]+/, '"totalCost":1e999') : body),
     ],
   ])('%s is refused with exit 4, reported, and not loaded', async (_, named, edit) => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.pageSize = 1;
     expect((await ingest(dir, platform, { now, env: { COSTBOOK_SETTLE_DAYS: '0' } })).exitCode).toBe(0);
     const before = await costsIn(dir);
@@ -118,8 +126,7 @@ describe.concurrent('an answer that cannot be true', () => {
   });
 
   test('with NaN is not JSON, so it is fetched again', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     let times = 2;
     platform.edit = (request, body) => {
       if (!isDetail(request) || times === 0) return body;
@@ -168,8 +175,7 @@ test('names of any kind leave every output unchanged', async () => {
 });
 
 test('a clock that was set back neither loses nor repeats anything', async () => {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
+  const { dir, platform } = await projectWithPlatform(facts);
   const ahead = await ingest(dir, platform, { now });
   expect(ahead.exitCode).toBe(0);
   const [first] = await askSnapshot(dir, 'select max(seen_at) as seen from coverage');

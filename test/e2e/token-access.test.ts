@@ -1,7 +1,7 @@
 // Second tier: Reads many workspaces as two roles; crash/rounds and property/closing read as admin.
 
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, newProject } from '../support/project.ts';
+import { askSnapshot, costsIn, ingest, loadedProject, newProject, projectWithPlatform } from '../support/project.ts';
 import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 /** A day after the last fact, so that everything is claimed. */
@@ -28,8 +28,7 @@ const shares = [0.100000001, 0.200000002, 0.300000003];
 
 describe.concurrent('fetched by an account admin', () => {
   test('rows without UUID get their workspace, even if several share a name', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now });
     expect({ exitCode, role: account.role, unproven: account.unproven }).toEqual({
       exitCode: 0,
@@ -65,8 +64,7 @@ describe.concurrent('fetched by an account admin', () => {
 
 describe.concurrent('fetched by a member', () => {
   test('rows without UUID have no workspace, and the same costs', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const { exitCode, account } = await ingest(dir, platform, { now, as: 'member' });
     expect({ exitCode, role: account.role, unproven: account.unproven }).toEqual({
       exitCode: 0,
@@ -77,8 +75,7 @@ describe.concurrent('fetched by a member', () => {
   });
 
   test('workspaces are queried once per run, not once per window', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const { account } = await ingest(dir, platform, { now: '2026-09-24T00:00:00Z', as: 'member' });
     expect(account.windows).toBeGreaterThan(3);
     expect(platform.requests.filter(({ query }) => query['groupBy']?.includes('workspace'))).toHaveLength(1);
@@ -88,8 +85,7 @@ describe.concurrent('fetched by a member', () => {
 describe.concurrent('rows that the platform omits when grouping by resource_uuid', () => {
   describe.concurrent.each(['rows', 'rows and totals'] as const)('of the %s', (leavesOut) => {
     test.each(['admin', 'member'] as const)('are queried by name as %s', async (as) => {
-      const dir = await newProject();
-      const platform = await startScriptedPlatform(facts);
+      const { dir, platform } = await projectWithPlatform(facts);
       platform.leavesOut = leavesOut;
       const { exitCode, account } = await ingest(dir, platform, { now, as });
       expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
@@ -100,8 +96,7 @@ describe.concurrent('rows that the platform omits when grouping by resource_uuid
 
 describe.concurrent('a lost page', () => {
   test.each(['admin', 'member'] as const)('is fetched again, not mistaken for omitted rows, as %s', async (as) => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     let lost = 0;
     platform.hides = ({ query }, { uuid }) => {
       const isLost = lost < 1 && query['groupBy']?.includes('resource_uuid') === true && uuid === 'sbx-2';
@@ -142,8 +137,7 @@ describe.concurrent('rows without UUID of many resource types', () => {
   ];
 
   test('are queried at once by workspace if no billing dimension is shared', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(many);
+    const { dir, platform } = await projectWithPlatform(many);
     const { exitCode, account } = await ingest(dir, platform, { now });
     expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
     expect(await costsIn(dir)).toEqual(expectedCosts(many, 'admin'));
@@ -199,8 +193,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
   test.each(['nothing', 'rows', 'rows and totals'] as const)(
     'does not mix the types, if the detail leaves out %s of the rows without uuid',
     async (leavesOut) => {
-      const dir = await newProject();
-      const platform = await startScriptedPlatform(shared);
+      const { dir, platform } = await projectWithPlatform(shared);
       platform.leavesOut = leavesOut;
       const { exitCode, account } = await ingest(dir, platform, { now });
       expect({ exitCode, unproven: account.unproven }).toEqual({ exitCode: 0, unproven: [] });
@@ -211,9 +204,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
 
 describe.concurrent('a window that was fetched as admin', () => {
   test('needs a confirmation before a member replaces it, and nothing is written before', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     const before = await askSnapshot(dir, 'select count(*) as loads from ledger.loads');
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
@@ -230,9 +221,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('with settled days is fetched by a member after one confirmation, and no query of workspaces is sent twice', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+    const { dir, platform } = await loadedProject(facts, { now: '2026-09-20T12:30:00Z' });
     const settled = { now: '2026-09-20T13:30:00Z', as: 'member' } as const;
     const asked = await ingest(dir, platform, settled);
     expect(asked.exitCode).toBe(4);
@@ -246,9 +235,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('needs the confirmation also if the totals of the past are the first query of workspaces', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now: '2026-09-20T12:30:00Z' });
+    const { dir, platform } = await loadedProject(facts, { now: '2026-09-20T12:30:00Z' });
     // Nothing is new, and no daily totals are compared: the series are the first queries.
     const again = { now: '2026-09-20T12:30:00Z', as: 'member', env: { COSTBOOK_VERIFY_DAYS: '0' } } as const;
     const asked = await ingest(dir, platform, again);
@@ -261,9 +248,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('does not lose its workspaces when a member confirms its totals', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     const { exitCode, account } = await ingest(dir, platform, {
       now: later,
       as: 'member',
@@ -289,9 +274,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('is replaced by the rows of a member if the totals differ, and the restatement has old and new', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now });
+    const { dir, platform } = await loadedProject(facts, { now });
     const more = series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-04T09', [4]);
     platform.facts = [...facts, ...more];
     const { exitCode } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-reduced-access'] });
@@ -306,9 +289,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('gets its workspaces back when an admin fetches it again', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
-    await ingest(dir, platform, { now, as: 'member' });
+    const { dir, platform } = await loadedProject(facts, { now, as: 'member' });
     await ingest(dir, platform, { now: later, as: 'admin' });
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });

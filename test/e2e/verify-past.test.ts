@@ -1,7 +1,16 @@
 // Second tier: Eight restatements of a long past as two roles.
 
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import {
+  askSnapshot,
+  costsIn,
+  type Ingested,
+  ingest,
+  loadedProject,
+  newProject,
+  projectWithPlatform,
+  runCli,
+} from '../support/project.ts';
 import {
   expectedCosts,
   type Fact,
@@ -31,8 +40,7 @@ const firstNight = '2026-09-10T02:15:00Z';
 const nextNight = '2026-09-11T02:15:00Z';
 
 async function afterOneNight(as: 'admin' | 'member' = 'admin'): Promise<{ dir: string; platform: ScriptedPlatform }> {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(facts);
+  const { dir, platform } = await projectWithPlatform(facts);
   const { exitCode } = await ingest(dir, platform, { now: firstNight, env: since, as });
   expect(exitCode).toBe(0);
   platform.requests.length = 0;
@@ -113,8 +121,7 @@ describe.concurrent('when the platform omits rows without UUID if UUIDs are quer
     ['rows and totals', 'admin'],
     ['rows and totals', 'member'],
   ] as const)('(%s, as %s) a steady night proves, and what moved is found', async (leavesOut, as) => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.leavesOut = leavesOut;
     await ingest(dir, platform, { now: firstNight, env: since, as });
     const steady = await night(dir, platform, as);
@@ -194,8 +201,7 @@ describe.concurrent('the past is also verified', () => {
 
   test('before an unproven gap', async () => {
     const { dir, platform } = await (async () => {
-      const dir = await newProject();
-      const platform = await startScriptedPlatform(facts);
+      const { dir, platform } = await projectWithPlatform(facts);
       platform.lie = ({ query, start }) =>
         query['resolution'] === 'hourly' && start === Date.parse('2026-08-13T02:00:00Z') ? 1 : 0;
       await ingest(dir, platform, { now: firstNight, env: since });
@@ -216,8 +222,7 @@ describe.concurrent('the past is also verified', () => {
   });
 
   test.each(['admin', 'member'] as const)('among omitted rows without UUID, as %s', async (as) => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     platform.leavesOut = 'rows';
     await ingest(dir, platform, { now: firstNight, env: since, as });
     platform.facts = changed((fact) =>
@@ -230,9 +235,7 @@ describe.concurrent('the past is also verified', () => {
 
   test('if moves between workspaces cancel out', async () => {
     const disks = [...daily({ ...disk, name: 'a' }, 0.25), ...daily({ ...disk, name: 'b', workspace: 'south' }, 0.25)];
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(disks);
-    await ingest(dir, platform, { now: firstNight, env: since });
+    const { dir, platform } = await loadedProject(disks, { now: firstNight, env: since });
     platform.facts = disks.map((fact) =>
       isOn('2026-07-30')(fact) ? { ...fact, workspace: fact.workspace === 'north' ? 'south' : 'north' } : fact,
     );
@@ -281,8 +284,7 @@ describe.concurrent('a platform whose answers about the past contradict themselv
   );
 
   test('stays on record while other queries take their turn', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
     const many = Array.from({ length: 150 }, (_, index) => {
       const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
@@ -426,8 +428,7 @@ describe.concurrent('each query about the past', () => {
   });
 
   test('takes its turn if the series do not fit into one night', async () => {
-    const dir = await newProject();
-    const platform = await startScriptedPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(facts);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
     const many = Array.from({ length: 150 }, (_, index) => {
       const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };

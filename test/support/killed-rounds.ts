@@ -9,11 +9,12 @@ import {
   ingest,
   ingestCommandLine,
   newProject,
+  projectWithPlatform,
   runCli,
   type Started,
   startCli,
 } from './project.ts';
-import { expectedCosts, type Fact, type ScriptedPlatform, series, startScriptedPlatform } from './scripted-platform.ts';
+import { expectedCosts, type Fact, type ScriptedPlatform, series } from './scripted-platform.ts';
 
 const volume = { workspace: 'north', type: 'volume', name: 'data', uuid: null, dimension: 'volume_storage_gbs' };
 const box = { workspace: 'south', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
@@ -154,8 +155,7 @@ async function expectTruth(dir: string, facts: readonly Fact[], now: number, sto
  * of the moments at which a run was killed: a run may be over before its moment comes.
  */
 export async function liveThroughKills(seeds: readonly number[]): Promise<readonly string[]> {
-  const dir = await newProject();
-  const platform = await startScriptedPlatform(factsOf(0));
+  const { dir, platform } = await projectWithPlatform(factsOf(0));
   // One window after another, so that a request's number is a place in the run.
   const env = { COSTBOOK_CONCURRENCY: '1' };
   let now = Date.parse('2026-09-22T00:30:00Z');

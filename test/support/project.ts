@@ -10,7 +10,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { inject } from 'vitest';
 import type { main, usualEffects } from '../../src/main.ts';
 import { afterFile } from './clean-up.ts';
-import type { ScriptedPlatform } from './scripted-platform.ts';
+import { type Fact, type ScriptedPlatform, startScriptedPlatform } from './scripted-platform.ts';
 
 /** The program as a user starts it; another build can be named, so that two can be tested next to each other. */
 export const cli = process.env['COSTBOOK_TEST_CLI'] ?? fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -307,6 +307,22 @@ export async function ingest(dir: string, platform: ScriptedPlatform, options: I
       return only;
     },
   };
+}
+
+/** A new project, and a scripted platform that has these facts. */
+export async function projectWithPlatform(
+  facts: readonly Fact[] = [],
+): Promise<{ dir: string; platform: ScriptedPlatform }> {
+  return { dir: await newProject(), platform: await startScriptedPlatform(facts) };
+}
+
+/** The same after a first ingest, however that ended. */
+export async function loadedProject(
+  facts: readonly Fact[],
+  options: IngestOptions,
+): Promise<{ dir: string; platform: ScriptedPlatform; first: Ingested }> {
+  const { dir, platform } = await projectWithPlatform(facts);
+  return { dir, platform, first: await ingest(dir, platform, options) };
 }
 
 /** The published snapshot asked by DuckDB itself, not through our code; values as JSON, decimals as text. */
