@@ -10,40 +10,20 @@ import { seal } from './seal.ts';
 type Cell = string | number | boolean | null;
 type Row = Readonly<Record<string, Cell>>;
 
+/** Tables whose rows are given as they are. */
+const tables = [
+  ...['accounts', 'loads', 'covered', 'reconciliation', 'unproven', 'closes', 'runs', 'job_runs', 'steps'],
+  ...['resources', 'resource_use', 'resource_events', 'resource_runtimes', 'listings'],
+  ...['alerts', 'acknowledgements', 'alert_feedback', 'outbox', 'deliveries'],
+  ...['anomalies', 'anomaly_evaluations', 'forecasts'],
+] as const;
+
 /** Rows of the ledger's tables as a test gives them; what is left out of a row is as in `usual`. */
-export interface Given {
-  readonly accounts?: readonly Readonly<Record<string, Cell>>[];
+export interface Given extends Readonly<Partial<Record<(typeof tables)[number], readonly Row[]>>> {
   /** Series and amounts together: a row of `costs`. */
-  readonly costs?: readonly Readonly<Record<string, Cell>>[];
-  readonly loads?: readonly Readonly<Record<string, Cell>>[];
-  readonly covered?: readonly Readonly<Record<string, Cell>>[];
+  readonly costs?: readonly Row[];
   /** A restatement with the dimensions of its series. */
-  readonly restatements?: readonly Readonly<Record<string, Cell>>[];
-  readonly reconciliation?: readonly Readonly<Record<string, Cell>>[];
-  readonly unproven?: readonly Readonly<Record<string, Cell>>[];
-  /** Closes of months. */
-  readonly closes?: readonly Readonly<Record<string, Cell>>[];
-  readonly runs?: readonly Readonly<Record<string, Cell>>[];
-  /** Runs of a job. */
-  readonly job_runs?: readonly Readonly<Record<string, Cell>>[];
-  readonly steps?: readonly Readonly<Record<string, Cell>>[];
-  readonly resource_events?: readonly Readonly<Record<string, Cell>>[];
-  readonly resource_runtimes?: readonly Readonly<Record<string, Cell>>[];
-  /** States of resources. */
-  readonly resources?: readonly Readonly<Record<string, Cell>>[];
-  /** The newest values of resources. */
-  readonly resource_use?: readonly Readonly<Record<string, Cell>>[];
-  readonly listings?: readonly Readonly<Record<string, Cell>>[];
-  readonly alerts?: readonly Readonly<Record<string, Cell>>[];
-  readonly alert_feedback?: readonly Readonly<Record<string, Cell>>[];
-  readonly acknowledgements?: readonly Readonly<Record<string, Cell>>[];
-  /** Messages to sinks. */
-  readonly outbox?: readonly Readonly<Record<string, Cell>>[];
-  readonly deliveries?: readonly Readonly<Record<string, Cell>>[];
-  readonly anomalies?: readonly Readonly<Record<string, Cell>>[];
-  readonly anomaly_evaluations?: readonly Readonly<Record<string, Cell>>[];
-  /** Forecasts that were made. */
-  readonly forecasts?: readonly Readonly<Record<string, Cell>>[];
+  readonly restatements?: readonly Row[];
   /** The active allocation rules, as in jobs/allocation.yaml; lookup tables are not read. */
   readonly allocation?: string;
   /** Earlier rules, and when the active ones replaced them. */
@@ -446,32 +426,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
     for (const [table, rows] of Object.entries({ series, hourly_costs: costs, restatements })) {
       await insertRows(connection, table, rows);
     }
-    for (const table of [
-      'accounts',
-      'loads',
-      'covered',
-      'reconciliation',
-      'unproven',
-      'closes',
-      'runs',
-      'job_runs',
-      'steps',
-      'resources',
-      'resource_use',
-      'resource_events',
-      'resource_runtimes',
-      'listings',
-      'alerts',
-      'acknowledgements',
-      'alert_feedback',
-      'outbox',
-      'deliveries',
-      'anomalies',
-      'anomaly_evaluations',
-      'forecasts',
-    ] as const) {
-      await insertRows(connection, table, given[table] ?? []);
-    }
+    for (const table of tables) await insertRows(connection, table, given[table] ?? []);
     const { allocation, earlierAllocation: earlier } = given;
     for (const [text, since, until] of [
       [earlier?.rules, '2026-08-01', earlier?.until ?? null],
