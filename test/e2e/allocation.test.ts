@@ -1,6 +1,6 @@
 // Second tier: Allocates whole months in processes; sql/allocation holds the rules in the first tier.
 
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts';
@@ -147,21 +147,6 @@ test('allocation explain names the rule that decides, and why earlier rules do n
   });
   const wrong = await runCli(['allocation', 'explain', 'trainin-lab', '--dir', dir]);
   expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean "training-lab"?')]);
-}, 600_000);
-
-test('each team of the demo pays under one name, however its labels are spelt', async () => {
-  await copyFile(join(import.meta.dirname, '../../jobs/demo/allocation.yaml'), join(dir, 'jobs', 'allocation.yaml'));
-  await asked('allocation', 'apply');
-  const written = await askSnapshot(
-    dir,
-    `select distinct json_extract_string(labels, '/team') as team from costs_with_resources where team is not null`,
-  );
-  expect(written.map(({ team }) => team)).toEqual(
-    expect.arrayContaining(['Payments', 'PAYMENTS', 'paymnets', 'Research', 'research ', 'reserch']),
-  );
-  expect(((await teams()) as { team: string | null }[]).map(({ team }) => team)).toEqual([
-    ...['Analytics', 'Engineering', 'Payments', 'Platform', 'Research', 'Sales', 'Search', 'Support', null],
-  ]);
 }, 600_000);
 
 test('wrong arguments of allocation are refused with what is expected', async () => {

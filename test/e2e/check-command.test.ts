@@ -106,13 +106,6 @@ describe.concurrent('costbook check', () => {
     });
   });
 
-  test('replaces a built-in check by a project’s own check of that name', async () => {
-    const dir = await projectWith({ usage_is_not_negative: check('fail', 'select usage from costs') });
-    const { exitCode, stdout } = await runCli(['check', '--dir', dir]);
-    expect(exitCode).toBe(4);
-    expect(stdout).toContain('FAIL  usage_is_not_negative: 2 offenders');
-  });
-
   test('lists the checks with --list, without opening the books', async () => {
     const dir = await newProject();
     const { exitCode, stdout } = await runCli(['check', '--list', '--dir', dir]);

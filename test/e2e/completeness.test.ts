@@ -113,20 +113,6 @@ describe.concurrent('complete through', () => {
 });
 
 describe.concurrent('the windows that an ingest fetches', () => {
-  test('are all windows, newest first, for empty books', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
-    const { account } = await ingest(dir, platform, { now, env: { COSTBOOK_CONCURRENCY: '1' } });
-    const asked = windowsOf(platform);
-    expect(asked[0]).toBe('2026-09-13T00/2026-09-20T00');
-    expect(asked.sort()).toEqual([
-      '2026-09-01T00/2026-09-06T00',
-      '2026-09-06T00/2026-09-13T00',
-      '2026-09-13T00/2026-09-20T00',
-    ]);
-    // Detail and control of three windows.
-    expect(account.requests).toEqual({ new: 6, settle: 0, verify: 0, repair: 0 });
-  });
-
   test('are the young days and the new hours, in one window, in a steady run', async () => {
     const { dir, platform } = await loadedProject(facts, { now });
     platform.requests.length = 0;
@@ -146,25 +132,6 @@ describe.concurrent('the windows that an ingest fetches', () => {
     expect(windowsOf(platform).at(-1)?.slice(0, 13)).toBe('2026-09-17T00');
     expect(account.restated).toBe(1);
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
-  });
-
-  test('are only the young days within the same hour', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
-    const { account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z' });
-    expect(account).toMatchObject({ windows: 1, requests: { new: 0, settle: 2, verify: 2, repair: 0 } });
-  });
-
-  test('are none within the same hour without young or lagging hours, except to verify the past', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
-    const env = { COSTBOOK_LAG_HOURS: '0', COSTBOOK_SETTLE_DAYS: '0' };
-    await ingest(dir, platform, { now, env });
-    platform.requests.length = 0;
-    const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-20T00:50:00Z', env });
-    expect({ exitCode, windows: account.windows, requests: account.requests }).toEqual({
-      exitCode: 0,
-      windows: 0,
-      requests: { new: 0, settle: 0, verify: 2, repair: 0 },
-    });
   });
 
   test('are those of --from and --to, half-open, with the reason new', async () => {

@@ -2,13 +2,13 @@
 
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 import { openTab } from '../support/browser.ts';
 import { serve } from '../support/dashboard.ts';
 import { parseExposition } from '../support/exposition.ts';
-import { askSnapshot, type Ended, type IngestedAccount, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
 
 const storyEnd = '2026-11-12';
 let dir: string;
@@ -140,29 +140,3 @@ test('a nightly run on the demo writes every metric, and all that rules and pane
   const samples = metrics.get('costbook_budget_forecast_ratio')?.samples ?? [];
   expect(samples.map(({ labels }) => labels['budget'])).toContain('everything');
 }, 900_000);
-
-describe('a steady night over thirteen months takes at most twelve requests, and restates nothing', () => {
-  async function night(dir: string, now: string, size: Parameters<typeof onPlatform>[1]): Promise<IngestedAccount> {
-    const { exitCode, stdout, stderr } = await onPlatform(now, size, ['ingest', '--dir', dir, '--json']);
-    expect(exitCode, stderr).toBe(0);
-    return JSON.parse(stdout).accounts[0];
-  }
-  function expectSteady({ windows, restated, requests, inventory }: IngestedAccount): void {
-    expect({ windows, restated }).toEqual({ windows: 1, restated: 0 });
-    expect(Object.values(requests).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(12);
-    // Resource listings are counted separately: one request each here.
-    expect(inventory.requests).toBe(6);
-    expect(requests.verify, 'five windows of daily totals and the series').toBeGreaterThan(5);
-  }
-
-  test('as an admin, in the books of the demo', async () => {
-    expectSteady(await night(join(dir, 'costbook-demo'), '2026-11-14T02:15:00Z', {}));
-  }, 900_000);
-
-  test('as a member', async () => {
-    const own = await newProject();
-    const small = { as: 'member', resources: 24 } as const;
-    expect((await night(own, '2026-11-13T02:15:00Z', small)).windows).toBeGreaterThan(55);
-    expectSteady(await night(own, '2026-11-14T02:15:00Z', small));
-  }, 900_000);
-});

@@ -15,7 +15,6 @@ import {
   projectWithPlatform,
   runCli,
   startCli,
-  startMain,
 } from '../support/project.ts';
 import {
   box,
@@ -115,54 +114,6 @@ describe.concurrent('exit 3', () => {
     expect(stderr.match(/found no such file/g)).toHaveLength(1);
     expect(stdout).toContain('no complete hour yet');
     expect(stdout).toContain('FAILED listing sandbox: for the reason above');
-  });
-
-  test('comes if Retry-After is longer than a run may wait', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
-    platform.failures = [{ times: 99, status: 429, headers: { 'retry-after': '86400' } }];
-    expect((await ingest(dir, platform, { now })).exitCode).toBe(3);
-    expect(platform.requests).toHaveLength(1);
-  });
-
-  test('comes if the platform refuses every retry; attempts are limited', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
-    platform.failures = [{ times: 1_000_000, status: 429, headers: { 'retry-after': '0' } }];
-    const run = startMain(...ingestCommandLine(dir, platform, { now }));
-    platform.onRequest = ({ number }) => {
-      if (number > 300) run.signal('SIGTERM');
-    };
-    const { exitCode } = await run.ended;
-    expect({ exitCode, isEndless: platform.requests.length > 300 }).toEqual({ exitCode: 3, isEndless: false });
-  });
-
-  test('comes if one account of two fails; the other is loaded and published', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
-    platform.accounts = ['acc_one', 'acc_two'];
-    platform.failures = [{ times: 99, hits: ({ account }) => account === 'acc_one', status: 403 }];
-    platform.facts = [
-      ...facts,
-      ...series({ ...box, uuid: 'sbx-2' }, '2026-09-04T01', [8]).map((fact) => ({ ...fact, account: 'acc_two' })),
-    ];
-    await writeFile(
-      join(dir, 'costbook.yaml'),
-      `url: ${platform.url}\ntoken: ${platform.tokens.admin}\nsince: 2026-09-01\naccounts:\n  - id: acc_one\n  - id: acc_two\n`,
-    );
-    const { exitCode, accounts } = await ingest(dir, platform, {
-      now,
-      env: { COSTBOOK_URL: '', COSTBOOK_TOKEN: '', COSTBOOK_ACCOUNT: '', COSTBOOK_SINCE: '' },
-    });
-    expect(exitCode).toBe(3);
-    expect(accounts).toMatchObject([
-      { account: 'acc_one', windows: 0, completeThrough: null, errors: [expect.stringContaining('403')] },
-      { account: 'acc_two', windows: 1, completeThrough: '2026-09-05T10:00:00Z', errors: [] },
-    ]);
-    expect(await costsIn(dir)).toEqual(
-      expectedCosts(
-        platform.facts.filter(({ uuid }) => uuid === 'sbx-2'),
-        'admin',
-      ),
-    );
-    expect(await lastRun(dir)).toMatchObject({ exit_code: 3, error: expect.stringContaining('acc_one') });
   });
 });
 

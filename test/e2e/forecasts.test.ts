@@ -33,7 +33,6 @@ const secret = 'secret-of-the-webhook';
 
 let dir = '';
 let told: string[][] = [];
-let first: Record<string, unknown> = {};
 beforeAll(async () => {
   dir = await newProject();
   const sink = await startSink();
@@ -64,7 +63,6 @@ beforeAll(async () => {
     }
     const entries = sink.told.slice(from).flatMap(({ body }) => body.alerts);
     told.push(entries.map((entry) => `${entry.transition} ${entry.key}`));
-    if (told.length === 2) first = entries[0] as unknown as Record<string, unknown>;
   }
   told = [];
   await night('2026-10-09T02:15:00Z', truth('2026-10-09', 4));
@@ -83,28 +81,6 @@ describe('a forecast threshold', () => {
   test('is reported once, and resolved once', () => {
     expect(told).toEqual([[], [`raised ${key}`], [], [`resolved ${key}`], []]);
   });
-
-  test('is reported with the interval, the day, and the history of the forecast', () => {
-    const fact = first['fact'] as { value: string; limit: string; forecast: Record<string, unknown> };
-    expect(fact).toMatchObject({
-      of: 'forecast',
-      threshold: '100%',
-      value: '36.000000000000',
-      limit: '40.000000000000',
-    });
-    const { value, low, high, exceedsOn, ...made } = fact.forecast;
-    expect(made).toMatchObject({
-      level: 80,
-      step: 'day',
-      historyStart: '2026-09-01T00:00:00Z',
-      historyEnd: '2026-10-16T00:00:00Z',
-      observations: 45,
-    });
-    expect(Number(low)).toBeLessThanOrEqual(Number(value));
-    expect(Number(value)).toBeLessThanOrEqual(Number(high));
-    expect(Number(value)).toBeGreaterThan(40);
-    expect(String(exceedsOn)).toMatch(/^2026-10-(1[6-9]|2\d)$/);
-  });
 });
 
 describe('stored forecasts', () => {
@@ -122,42 +98,6 @@ describe('stored forecasts', () => {
       ]),
     );
     expect(rows[1]).toMatchObject({ workspace: 'north', resource_type: 'sandbox', spent: '8.000000000000' });
-  });
-
-  test('are shown with the actual cost once the month is over', async () => {
-    const { exitCode, stdout, stderr } = await run([
-      'report',
-      'forecast_accuracy',
-      '--now',
-      '2026-11-02T03:00:00Z',
-      '--json',
-    ]);
-    expect(exitCode, stderr).toBe(0);
-    const rows = await askSnapshot(
-      dir,
-      `select strftime(complete_through, '%m-%d') as through, lead_days, actual, error = forecast - actual as is_error
-      from forecast_outcomes where scope_kind = 'budget' order by complete_through`,
-    );
-    expect(JSON.parse(stdout)).toMatchObject({ report: 'forecast_accuracy' });
-    // Twenty-four days of a dollar and seven of half a dollar, as the books say now.
-    expect(rows).toEqual(
-      [
-        ['10-09', 23],
-        ['10-16', 16],
-        ['10-17', 15],
-        ['10-18', 14],
-      ].map(([through, lead_days]) => ({ through, lead_days, actual: '27.500000000000', is_error: true })),
-    );
-    const then = await run([
-      'sql',
-      'select count(*) as outcomes from forecast_outcomes',
-      '--as-of',
-      '2026-10-31',
-      '--json',
-      '--now',
-      '2026-11-02T03:00:00Z',
-    ]);
-    expect(JSON.parse(then.stdout).rows).toEqual([{ outcomes: 0 }]);
   });
 
   test('are those of an earlier instant with --as-of', async () => {
@@ -291,23 +231,5 @@ describe('budgets', () => {
     expect(stdout).toMatch(
       /^tight: \d\d\.\d\d USD forecast for 2026-11 \(80 % interval .*\), expected to exceed 15\.00 USD around the 1\dth$/m,
     );
-  });
-
-  test('backtest evaluates the forecast as it was known on each day', async () => {
-    const { exitCode, stdout, stderr } = await run([
-      'budgets',
-      'backtest',
-      'everything',
-      '--lookback',
-      '60d',
-      '--now',
-      '2026-11-02T03:00:00Z',
-    ]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const events = stdout.split('\n').filter((line) => line.includes('100% of forecast'));
-    expect(events.map((line) => line.split(/ {2,}/).slice(0, 4).join(' '))).toEqual([
-      '2026-10-16 100% of forecast warning fires',
-      '2026-10-18 100% of forecast warning resolves',
-    ]);
   });
 });

@@ -185,22 +185,6 @@ describe.concurrent('costbook run', () => {
     expect(stderr).toContain('--only: the job mine has no step close; expected one of ingest, check, alert');
   });
 
-  test('reports every mistake of a job at once with its line, before any step', async () => {
-    const of = await project(
-      'shedule: x\nsteps:\n  - ingset\n  - report: { name: fokus }\n  - report: { name: focus, param: { focus_version: "1.9" } }\n',
-    );
-    const { exitCode, stdout, stderr } = await run(of, 'mine');
-    expect([exitCode, stdout]).toEqual([2, '']);
-    const file = join(of.dir, 'jobs', 'mine.yaml');
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringContaining(`${file}:2:1: unknown key "shedule"`),
-      expect.stringContaining(`${file}:4:5: steps: found "ingset"`),
-      expect.stringMatching(`${file}:5:5: there is no report "fokus" \\(did you mean "focus"\\?\\)`),
-      expect.stringContaining(`${file}:6:5: focus_version is 1.9, expected`),
-    ]);
-    expect(existsSync(join(of.dir, 'data'))).toBe(false);
-  });
-
   test('--dry-run shows the steps, and runs nothing', async () => {
     const of = await project(
       'steps: [ingest, { close: { month: last } }, { report: { name: focus } }]\nping: { fail: "${NOT_SET}" }\n',

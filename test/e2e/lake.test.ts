@@ -108,15 +108,6 @@ describe.concurrent('the lake', () => {
     expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
   });
 
-  test('replaces a month in which an hour was restated', async () => {
-    const { dir, folder } = await laidOut();
-    await nights.publish(dir, 'second');
-    expect((await lake(dir)).exitCode).toBe(0);
-    expect(await readByDuckDb(folder)).toEqual(await inBooks(dir));
-    expect((await manifestIn(folder)).cost).toBe((await inBooks(dir))['cost']);
-    expect(await runCli(['verify', '--dir', dir])).toMatchObject({ exitCode: 0 });
-  });
-
   test('is written completely for other books, and if a partition is missing', async () => {
     const { dir, folder } = await laidOut();
     await nights.publish(dir, 'second');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { ingest, loadedProject, newProject, projectWithPlatform, runCli, startCli } from '../support/project.ts';
+import { ingest, loadedProject, newProject, projectWithPlatform, runCli } from '../support/project.ts';
 import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { hasTerminals, runOnTerminal, screenOf } from '../support/terminal.ts';
 
@@ -93,29 +93,5 @@ describe.concurrent('progress', () => {
     expect(ended.stdout).not.toContain('waiting');
     expect(ended.stdout).toContain('Nothing new.');
     expect(screenOf(ended.terminal)).not.toContain('alert');
-  });
-
-  test('a fast command shows nothing', async ({ skip }) => {
-    if (!hasTerminals()) skip('python3 with pty is not on this machine: progress on a terminal was not tried');
-    const dir = await newProject();
-    const ended = await runOnTerminal(['report', '--list', '--dir', dir]);
-    expect({ exitCode: ended.exitCode, screen: screenOf(ended.terminal).trim() }).toEqual({ exitCode: 0, screen: '' });
-  });
-
-  test('without a terminal, the log has an event every ten seconds', async () => {
-    const dir = await newProject();
-    await ingest(dir, await startScriptedPlatform(facts), { now });
-    const letGo = await hold(dir);
-    const started = startCli(['alert', '--dir', dir, '--now', now, '--wait', '10m', '--log-format', 'json']);
-    let said = '';
-    started.process.stderr?.on('data', (piece: Buffer) => {
-      said += piece;
-      if (piece.includes('work.continues')) letGo();
-    });
-    const ended = await started.ended;
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    const still = linesOf(said).filter(({ event }) => event === 'work.continues');
-    expect(still[0]).toMatchObject({ level: 'info', on: expect.stringContaining('waiting for the warehouse') });
-    expect(ended.stdout).not.toContain('waiting');
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { backtestBudget } from '../../src/budgets/index.ts';
 import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
-import { forecastsToJson } from '../../src/budgets/show-forecasts.ts';
+import { describeForecasts, forecastsToJson } from '../../src/budgets/show-forecasts.ts';
 import type { AnomalyRow } from '../../src/warehouse/index.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
@@ -82,8 +82,9 @@ async function forecasts(
     const made = await readForecasts(connection, own);
     const state = { completeThrough: null, settledThrough: null, asOf: null };
     const all = forecastsToJson(made, state)['forecasts'] as Record<string, unknown>[];
+    const words = describeForecasts(made, { isExact: true });
     return all.map((one): Record<string, unknown> & Shown => ({
-      ...one,
+      ...{ ...one, words },
       cents: [one['spent'], one['low'], one['forecast'], one['high']].map((text) => Math.round(Number(text) * 100)),
       anomalies: one['anomalies'] as Shown['anomalies'],
     }));
@@ -147,6 +148,9 @@ describe('a forecast', () => {
     expect(made?.cents).toEqual([7800, 10000, 19900, 19900]);
     expect(made?.anomalies).toMatchObject([{ goesOn: true, daily: '9.000000000000', added: '99.000000000000' }]);
     expect(made?.['exceedsOn']).toBe('2026-09-21');
+    expect(made?.['words']).toContain(
+      'everything: the forecast adds what goes on: box 9.00 USD a day, 99.00 USD in all',
+    );
   });
 
   test('knows that an anomaly lasted through days that were not evaluated yet', async () => {

@@ -20,7 +20,3 @@ test('a month of 100 scopes with batches by night, week and month has at most on
   const months = years.reduce((sum, year) => sum + year.months, 0);
   expect(falseAlarms.length / months, falseAlarms.join('\n')).toBeLessThanOrEqual(0.2);
 });
-
-test('the same seed gives the same hours', () => {
-  expect(labelledHours({ seed: 5, scopes: 3, days: 60 })).toEqual(labelledHours({ seed: 5, scopes: 3, days: 60 }));
-});
