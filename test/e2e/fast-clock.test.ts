@@ -165,16 +165,22 @@ describe.concurrent('a clock that is a month ahead', () => {
   });
 });
 
+/** A project with a budget and an ingest of 10 September, by a clock of this machine. */
+async function budgetsAt(now: string): Promise<string> {
+  const dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
+  const budget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD\n';
+  await writeFile(join(dir, 'jobs', 'budgets.yaml'), budget);
+  const { platform } = await platformAt('2026-09-10T03:30:00Z');
+  await ingest(dir, platform, { now });
+  return dir;
+}
+
 describe.concurrent('after a night whose clock was a month ahead', () => {
   const later = '2026-10-10T03:31:00Z';
   let dir = '';
   beforeAll(async () => {
-    dir = await newProject();
-    await mkdir(join(dir, 'jobs'));
-    const budget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD\n';
-    await writeFile(join(dir, 'jobs', 'budgets.yaml'), budget);
-    const { platform } = await platformAt('2026-09-10T03:30:00Z');
-    await ingest(dir, platform, { now: '2026-10-10T03:30:00Z' });
+    dir = await budgetsAt('2026-10-10T03:30:00Z');
   });
   const ask = (...words: string[]) => runCli([...words, '--dir', dir, '--now', later]);
 
@@ -219,12 +225,7 @@ describe.concurrent('after a night whose clock was a month ahead', () => {
 describe.concurrent('books that are 40 days old', () => {
   let dir = '';
   beforeAll(async () => {
-    dir = await newProject();
-    await mkdir(join(dir, 'jobs'));
-    const budget = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5000 USD\n';
-    await writeFile(join(dir, 'jobs', 'budgets.yaml'), budget);
-    const { platform } = await platformAt('2026-09-10T03:30:00Z');
-    await ingest(dir, platform, { now: '2026-09-10T03:30:00Z' });
+    dir = await budgetsAt('2026-09-10T03:30:00Z');
   });
 
   test.each([

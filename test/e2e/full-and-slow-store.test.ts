@@ -2,18 +2,27 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/base/errors.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
 import type { ExportToMirror, LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';
-import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
-import { credentials, type S3Server, s3Program, secretKey, startFaultyStore, startS3 } from '../support/s3-server.ts';
+import {
+  credentials,
+  exportOf,
+  openStore,
+  type S3Server,
+  s3Program,
+  secretKey,
+  sha256Of,
+  startFaultyStore,
+  startS3,
+} from '../support/s3-server.ts';
 
 const program = s3Program();
 if (program === undefined)
@@ -56,37 +65,7 @@ async function startOnSmallDisk(megabytes: number): Promise<{ server: S3Server; 
 }
 
 function open(endpoint: string, timeoutMs = 5000): Promise<ObjectStore> {
-  return openS3Store({
-    destination: { bucket: 'books', prefix: 'p', url: 's3://books/p' },
-    settings: {
-      ...{ endpoint, timeoutMs, region: undefined, pathStyle: true },
-      ...{ serverSideEncryption: undefined, kmsKeyId: undefined },
-    },
-    signal: new AbortController().signal,
-    keepSecret: () => undefined,
-  });
-}
-
-/** An export of files with these contents. */
-async function exportOf(contents: Readonly<Record<string, Buffer>>): Promise<ExportToMirror> {
-  const folder = await mkdtemp(join(tmpdir(), 'costbook-mirror-'));
-  undo.push(() => rm(folder, { recursive: true }));
-  const files = [];
-  for (const [name, content] of Object.entries(contents)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-    files.push({ name, bytes: content.length, sha256: sha256Of(content) });
-  }
-  return {
-    folder,
-    remote: 'lake',
-    content: { manifestName: '_manifest', manifest: JSON.stringify({ files }), files },
-    filesOf: (text) => filesOfManifest('_manifest', text),
-  };
-}
-
-function sha256Of(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
+  return openStore({ endpoint, prefix: 'p', timeoutMs });
 }
 
 async function hashIn(store: ObjectStore, key: string): Promise<string> {

@@ -5,10 +5,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { filesOfManifest, isManifestName } from '../../src/reports/export-content.ts';
-import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
-import { credentials, type S3Server, s3Program, secretKey, startFaultyStore, startS3 } from '../support/s3-server.ts';
+import {
+  credentials,
+  openStore,
+  type S3Server,
+  s3Program,
+  secretKey,
+  startFaultyStore,
+  startS3,
+} from '../support/s3-server.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 
 const program = s3Program();
@@ -32,15 +39,7 @@ function environment(prefix: string, endpoint = server.url): Record<string, stri
 }
 
 function reader(prefix: string): Promise<ObjectStore> {
-  return openS3Store({
-    destination: { bucket: 'books', prefix, url: `s3://books/${prefix}` },
-    settings: {
-      ...{ endpoint: server.url, timeoutMs: 5000, region: undefined, pathStyle: true },
-      ...{ serverSideEncryption: undefined, kmsKeyId: undefined },
-    },
-    signal: new AbortController().signal,
-    keepSecret: () => undefined,
-  });
+  return openStore({ endpoint: server.url, prefix });
 }
 
 /** The hash of each object that a reader of data takes for data, by key. */

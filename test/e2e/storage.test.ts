@@ -6,23 +6,26 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf, InterruptedError } from '../../src/base/errors.ts';
 import { landingPlaces } from '../../src/fetch/landing-places.ts';
 import { filesOfManifest } from '../../src/reports/export-content.ts';
 import { archiveLoads, verifyArchive } from '../../src/storage/archive.ts';
-import type { ExportToMirror, LeaseTimes } from '../../src/storage/index.ts';
+import type { LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';
-import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
 import {
   credentials,
+  exportOf,
   type Fault,
+  type Opening,
+  openStore,
   type S3Server,
   s3Program,
   secretKey,
+  sha256Of,
   startFaultyStore,
   startS3,
 } from '../support/s3-server.ts';
@@ -46,57 +49,8 @@ function newPrefix(): string {
   return `p${nextPrefix}`;
 }
 
-interface Opening {
-  readonly endpoint?: string;
-  readonly prefix?: string;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-}
-
-function open({
-  endpoint = server.url,
-  prefix = newPrefix(),
-  signal,
-  timeoutMs = 5000,
-}: Opening = {}): Promise<ObjectStore> {
-  return openS3Store({
-    destination: { bucket: 'books', prefix, url: `s3://books/${prefix}` },
-    settings: {
-      ...{
-        endpoint,
-        timeoutMs,
-        region: undefined,
-        pathStyle: true,
-        serverSideEncryption: undefined,
-        kmsKeyId: undefined,
-      },
-    },
-    signal: signal ?? new AbortController().signal,
-    keepSecret: () => undefined,
-  });
-}
-
-/** An export of files with these contents, in a folder of its own. */
-async function exportOf(contents: Readonly<Record<string, string | Buffer>>): Promise<ExportToMirror> {
-  const folder = await mkdtemp(join(tmpdir(), 'costbook-mirror-'));
-  const files = [];
-  for (const [name, content] of Object.entries(contents)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-    const bytes = Buffer.byteLength(content);
-    files.push({ name, bytes, sha256: sha256Of(content) });
-  }
-  const manifest = JSON.stringify({ files });
-  return {
-    folder,
-    remote: 'lake',
-    content: { manifestName: '_manifest', manifest, files },
-    filesOf: (text) => filesOfManifest('_manifest', text),
-  };
-}
-
-function sha256Of(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
+function open({ endpoint = server.url, prefix = newPrefix(), ...more }: Partial<Opening> = {}): Promise<ObjectStore> {
+  return openStore({ endpoint, prefix, ...more });
 }
 
 async function textsIn(store: ObjectStore): Promise<Record<string, string>> {

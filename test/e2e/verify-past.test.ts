@@ -35,6 +35,11 @@ function daily(of: Omit<Fact, 'hour' | 'cost' | 'usage'>, cost: number): Fact[] 
 const facts = [...daily(box, 1), ...daily(crate, 0.5), ...daily(disk, 0.25)];
 /** What the platform may leave out of an answer: a name, a uuid, a workspace, even the billing dimension. */
 const nameless = daily({ ...disk, workspace: null, name: null, dimension: '' }, 0.125);
+/** More series than are verified in a night of one page. */
+const many = Array.from({ length: 150 }, (_, index) => {
+  const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
+  return series({ ...kind, workspace: 'north', name: `r${index}`, uuid: `u${index}` }, '2026-08-01T00', [1]);
+}).flat();
 const since = { COSTBOOK_SINCE: '2026-07-12' };
 const firstNight = '2026-09-10T02:15:00Z';
 const nextNight = '2026-09-11T02:15:00Z';
@@ -284,13 +289,8 @@ describe.concurrent('a platform whose answers about the past contradict themselv
   );
 
   test('stays on record while other queries take their turn', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(many);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
-    const many = Array.from({ length: 150 }, (_, index) => {
-      const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
-      return series({ ...kind, workspace: 'north', name: `r${index}`, uuid: `u${index}` }, '2026-08-01T00', [1]);
-    }).flat();
-    platform.facts = many;
     await ingest(dir, platform, { now: firstNight, env });
     platform.tells = ({ query }, truth) =>
       query['resolution'] === 'monthly' && query['billingDimension'] === 'agent_compute_runtime_gbs'
@@ -428,13 +428,8 @@ describe.concurrent('each query about the past', () => {
   });
 
   test('takes its turn if the series do not fit into one night', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
+    const { dir, platform } = await projectWithPlatform(many);
     const env = { ...since, COSTBOOK_DEEP_VERIFY_PAGES: '1' };
-    const many = Array.from({ length: 150 }, (_, index) => {
-      const kind = index % 2 === 0 ? sandbox : { type: 'agent', dimension: 'agent_compute_runtime_gbs' };
-      return series({ ...kind, workspace: 'north', name: `r${index}`, uuid: `u${index}` }, '2026-08-01T00', [1]);
-    }).flat();
-    platform.facts = many;
     await ingest(dir, platform, { now: firstNight, env });
     const asked: (string | undefined)[] = [];
     for (const day of ['11', '12', '13']) {

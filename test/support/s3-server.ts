@@ -1,12 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleepFor } from 'node:timers/promises';
+import { filesOfManifest } from '../../src/reports/export-content.ts';
+import type { ExportToMirror } from '../../src/storage/index.ts';
+import { openS3Store } from '../../src/storage/s3-store.ts';
+import type { ObjectStore } from '../../src/storage/store.ts';
+import { afterFile } from './clean-up.ts';
 
 const version = 'v1.8.0';
 /** Where the server's program is kept between runs; `COSTBOOK_TEST_TOOLS` names another folder. */
@@ -81,6 +87,48 @@ export async function startS3(program: string, folder?: string): Promise<S3Serve
       await ended;
     },
   };
+}
+
+export interface Opening {
+  readonly endpoint: string;
+  readonly prefix: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** A place in the bucket of a server. */
+export function openStore({ endpoint, prefix, signal, timeoutMs = 5000 }: Opening): Promise<ObjectStore> {
+  return openS3Store({
+    destination: { bucket: 'books', prefix, url: `s3://books/${prefix}` },
+    settings: {
+      ...{ endpoint, timeoutMs, region: undefined, pathStyle: true },
+      ...{ serverSideEncryption: undefined, kmsKeyId: undefined },
+    },
+    signal: signal ?? new AbortController().signal,
+    keepSecret: () => undefined,
+  });
+}
+
+/** An export of files with these contents, in a folder of its own. */
+export async function exportOf(contents: Readonly<Record<string, string | Buffer>>): Promise<ExportToMirror> {
+  const folder = await mkdtemp(join(tmpdir(), 'costbook-mirror-'));
+  afterFile(() => rm(folder, { recursive: true }));
+  const files = [];
+  for (const [name, content] of Object.entries(contents)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+    files.push({ name, bytes: Buffer.byteLength(content), sha256: sha256Of(content) });
+  }
+  return {
+    folder,
+    remote: 'lake',
+    content: { manifestName: '_manifest', manifest: JSON.stringify({ files }), files },
+    filesOf: (text) => filesOfManifest('_manifest', text),
+  };
+}
+
+export function sha256Of(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 async function freePort(): Promise<number> {
