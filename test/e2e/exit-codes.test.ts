@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { listen } from '../support/listen.ts';
 import {
   askSnapshot,
   costsIn,
@@ -37,12 +38,11 @@ async function lastRun(dir: string): Promise<unknown> {
 
 /** A port on which nothing listens: it was free a moment ago. */
 async function deadUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const server = createServer();
+  const port = await listen(server);
   server.close();
   await once(server, 'close');
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return `http://127.0.0.1:${port}`;
 }
 
 test.concurrent('the project folder is created by an ingest only in a folder that exists', async () => {

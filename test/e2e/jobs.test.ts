@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
+import { listen } from '../support/listen.ts';
 import { askSnapshot, costsIn, type Ended, newProject, runCli, type Started, startCli } from '../support/project.ts';
 import { expectedCosts, type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { type SinkServer, startSink } from '../support/sink-server.ts';
@@ -308,9 +309,7 @@ describe.concurrent('costbook run', () => {
         response.writeHead(request.url?.endsWith('/start') ? 500 : 200).end();
       });
     });
-    server.listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
+    const port = await listen(server);
     const of = await project(
       'steps: [ingest]\nping: { start: "${HEALTH}/start", success: "${HEALTH}", fail: "${HEALTH}/fail", allowPrivateNetwork: true }\n',
     );

@@ -1,10 +1,8 @@
 // Second tier: Installs and starts an S3 server, kills it and its clients, and waits for time limits.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
@@ -16,6 +14,7 @@ import { archiveLoads, verifyArchive } from '../../src/storage/archive.ts';
 import type { LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
+import { listen } from '../support/listen.ts';
 import {
   credentials,
   exportOf,
@@ -336,9 +335,8 @@ test('a text that never ends, and does not say its length, is read up to a limit
     };
     response.on('drain', more);
     more();
-  }).listen(0, '127.0.0.1');
-  await once(endless, 'listening');
-  const store = await open({ endpoint: `http://127.0.0.1:${(endless.address() as AddressInfo).port}` });
+  });
+  const store = await open({ endpoint: `http://127.0.0.1:${await listen(endless)}` });
   expect(await exitCodeOfMirror(store.readText('manifest.json'))).toMatch(/^7 .*larger than a manifest can be/);
   store.close();
   endless.closeAllConnections();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterTest } from './clean-up.ts';
+import { listen } from './listen.ts';
 
 /** A request as it came in. */
 export interface SeenRequest {
@@ -32,12 +33,9 @@ export async function startServer(reply: Reply): Promise<TestServer> {
     seen.push(asked);
     reply(response, asked);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listen(server);
   const started: TestServer = {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     seen,
     async close() {
       if (!server.listening) return;

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,6 +12,7 @@ import type { ExportToMirror } from '../../src/storage/index.ts';
 import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
 import { afterFile } from './clean-up.ts';
+import { listen } from './listen.ts';
 
 const version = 'v1.8.0';
 /** Where the server's program is kept between runs; `COSTBOOK_TEST_TOOLS` names another folder. */
@@ -132,9 +132,8 @@ export function sha256Of(content: string | Buffer): string {
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const port = await listen(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
@@ -191,9 +190,7 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
     seen.push(one);
     void Promise.resolve(faulty.script(one)).then((fault) => act(target, fault, incoming, answer));
   });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  faulty.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  faulty.url = `http://127.0.0.1:${await listen(server)}`;
   return faulty;
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterFile } from './clean-up.ts';
+import { listen } from './listen.ts';
 
 /**
  * A platform with scripted answers: real HTTP, written from platform-interface.md by hand. It shares no line with src,
@@ -139,13 +140,10 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     if (platform.date !== undefined) response.setHeader('date', platform.date);
     void handle(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listen(server);
 
   const platform: ScriptedPlatform = {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     tokens: { admin: 'tok-admin-5f2b9c', member: 'tok-member-77aa01' },
     requests: [],
     facts: [...facts],

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterFile } from './clean-up.ts';
+import { listen } from './listen.ts';
 
 /** A message as it came in. */
 export interface Told {
@@ -69,13 +69,10 @@ export async function startSink(...replies: readonly SinkReply[]): Promise<SinkS
       (reply ?? says(200))(response, message, request);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listen(server);
   const sink: SinkServer = {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
+    url: `http://127.0.0.1:${port}`,
+    port,
     told,
     replies: [...replies],
     async close() {

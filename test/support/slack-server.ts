@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { afterFile } from './clean-up.ts';
+import { listen } from './listen.ts';
 
 /** A call of a method of Slack's API, or an upload, whose method is `upload`. */
 export interface SlackCall {
@@ -40,15 +40,11 @@ export async function startSlack(): Promise<SlackServer> {
       (slack.replies[method]?.shift() ?? usual[method])?.(response);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const base = `http://127.0.0.1:${await listen(server)}`;
   afterFile(() => {
     server.close();
     server.closeAllConnections();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const base = `http://127.0.0.1:${address.port}`;
   const usual: Readonly<Record<string, SlackReply>> = {
     'chat.postMessage': answers({ ok: true, channel: 'C0TRUEID', ts: '1503435956.000247', message: { text: 'x' } }),
     'files.getUploadURLExternal': answers({ ok: true, upload_url: `${base}/upload/v1/ABC`, file_id: 'F0123' }),

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { afterFile } from './clean-up.ts';
+import { listen } from './listen.ts';
 
 /** A mail as it was handed over. */
 export interface Mail {
@@ -129,10 +129,6 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
     else talk(socket, false, true);
   });
   afterFile(() => server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  smtp.port = address.port;
+  smtp.port = await listen(server);
   return smtp;
 }

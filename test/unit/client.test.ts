@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { PlatformError, RefusedAnswerError, UsageError } from '../../src/base/errors.ts';
@@ -19,6 +18,7 @@ import {
   reset,
   startServer,
 } from '../support/http-server.ts';
+import { listen } from '../support/listen.ts';
 
 const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
@@ -99,11 +99,7 @@ describe('a request', () => {
       socket.on('error', () => onward.destroy());
       onward.on('error', () => socket.destroy());
     });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const address = proxy.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const env = { HTTP_PROXY: `http://127.0.0.1:${port}` };
+    const env = { HTTP_PROXY: `http://127.0.0.1:${await listen(proxy)}` };
     try {
       expect(await ask(testClient(server.url, { env }))).toEqual({ through: true });
       expect(tunnels).toEqual([new URL(server.url).host]);
@@ -363,10 +359,7 @@ describe('temporary failures are retried', () => {
     const proxy = createServer().on('connect', () => {
       connections += 1;
     });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const http = openHttp({ connections: 4, env: { HTTP_PROXY: `http://127.0.0.1:${port}` } });
+    const http = openHttp({ connections: 4, env: { HTTP_PROXY: `http://127.0.0.1:${await listen(proxy)}` } });
     try {
       const signal = AbortSignal.timeout(300);
       const sent = http.send({ method: 'GET', url: 'http://costbook.invalid/', headers: {}, maxBodyMib: 1, signal });

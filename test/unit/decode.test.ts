@@ -326,6 +326,11 @@ describe('refusals name the place, what was found and what was expected', () => 
     );
   }
 
+  /** Of a body after a change. */
+  function expectChangeRefused(place: string, found: string, expected: string, change: Parameters<typeof changed>[0]) {
+    expectRefusal(changed(change), place, found, expected);
+  }
+
   test.each([
     [null, 'null'],
     [[], '[]'],
@@ -360,12 +365,7 @@ describe('refusals name the place, what was found and what was expected', () => 
     ['data', 0, '0', 'an array'],
     ['data', false, 'false', 'an array'],
   ])('%s: %j', (name, value, found, expected) => {
-    expectRefusal(
-      changed((body) => put(body, name, value)),
-      name,
-      found,
-      expected,
-    );
+    expectChangeRefused(name, found, expected, (body) => put(body, name, value));
   });
 
   test.each([
@@ -375,12 +375,7 @@ describe('refusals name the place, what was found and what was expected', () => 
     [0, '0'],
     [1, '1'],
   ])('meta.hasMore: %j', (value, found) => {
-    expectRefusal(
-      changed((body) => put(body.meta, 'hasMore', value)),
-      'meta.hasMore',
-      found,
-      'true or false',
-    );
+    expectChangeRefused('meta.hasMore', found, 'true or false', (body) => put(body.meta, 'hasMore', value));
   });
 
   test.each([
@@ -388,12 +383,7 @@ describe('refusals name the place, what was found and what was expected', () => 
     [{}, '{}'],
     [true, 'true'],
   ])('meta.nextCursor: %j', (value, found) => {
-    expectRefusal(
-      changed((body) => put(body.meta, 'nextCursor', value)),
-      'meta.nextCursor',
-      found,
-      'a string',
-    );
+    expectChangeRefused('meta.nextCursor', found, 'a string', (body) => put(body.meta, 'nextCursor', value));
   });
 
   const noNumbers: [unknown, string][] = [
@@ -415,21 +405,11 @@ describe('refusals name the place, what was found and what was expected', () => 
     ['data[0].timeseries[1].usage', (body) => body.data[0]?.timeseries[1], 'usage', usage],
   ])('%s', (place, holder, name, expected) => {
     test.each(noNumbers)('%j', (value, found) => {
-      expectRefusal(
-        changed((body) => put(holder(body), name, value)),
-        place,
-        found,
-        expected,
-      );
+      expectChangeRefused(place, found, expected, (body) => put(holder(body), name, value));
     });
 
     test('1e999, which is no number that fits a double', () => {
-      expectRefusal(
-        changed((body) => put(holder(body), name, tooBigForADouble)),
-        place,
-        'Infinity',
-        expected,
-      );
+      expectChangeRefused(place, 'Infinity', expected, (body) => put(holder(body), name, tooBigForADouble));
     });
   });
 
@@ -450,11 +430,8 @@ describe('refusals name the place, what was found and what was expected', () => 
     [1e20, '100000000000000000000'],
     [-1e300, '-1e+300'],
   ])('a total of %d', (value, found) => {
-    expectRefusal(
-      changed((body) => put(body.summary, 'totalCost', value)),
-      'summary.totalCost',
-      found,
-      'a total below 1e20',
+    expectChangeRefused('summary.totalCost', found, 'a total below 1e20', (body) =>
+      put(body.summary, 'totalCost', value),
     );
   });
 
@@ -475,27 +452,14 @@ describe('refusals name the place, what was found and what was expected', () => 
     ['timeseries', {}, '{}', 'an array'],
     ['timeseries', [], '"0 buckets"', '2, one for each hour of the window'],
   ])('a group whose %s is %j', (name, value, found, expected) => {
-    expectRefusal(
-      changed((_, only) => put(only, name, value)),
-      `data[0].${name}`,
-      found,
-      expected,
-    );
+    expectChangeRefused(`data[0].${name}`, found, expected, (_, only) => put(only, name, value));
   });
 
   test('a bucket too few, a bucket too many', () => {
     const expected = '2, one for each hour of the window';
-    expectRefusal(
-      changed((_, only) => only.timeseries.pop()),
-      'data[0].timeseries',
-      '"1 buckets"',
-      expected,
-    );
-    expectRefusal(
-      changed((_, only) => only.timeseries.push({ timestamp: hourText(2), cost: 0, usage: 0 })),
-      'data[0].timeseries',
-      '"3 buckets"',
-      expected,
+    expectChangeRefused('data[0].timeseries', '"1 buckets"', expected, (_, only) => only.timeseries.pop());
+    expectChangeRefused('data[0].timeseries', '"3 buckets"', expected, (_, only) =>
+      only.timeseries.push({ timestamp: hourText(2), cost: 0, usage: 0 }),
     );
   });
 
@@ -522,22 +486,19 @@ describe('refusals name the place, what was found and what was expected', () => 
     ['2026-10-01T01:00:00-02:30', '"2026-10-01T01:00:00-02:30"'],
     ['2026-02-30T01:00:00Z', '"2026-02-30T01:00:00Z"'],
   ])('a bucket at %j', (value, found) => {
-    expectRefusal(
-      changed((_, only) => put(only.timeseries[1], 'timestamp', value)),
+    expectChangeRefused(
       'data[0].timeseries[1].timestamp',
       found,
       'the start of one of the 2 hours from 2026-10-01T00:00:00Z on',
+      (_, only) => put(only.timeseries[1], 'timestamp', value),
     );
   });
 
   test.each(['2026-10-01T00:00:00Z', '2026-10-01T00:00:00.000Z', '2026-10-01T02:00:00+02:00'])(
     'the first hour twice, the second time as %s',
     (timestamp) => {
-      expectRefusal(
-        changed((_, only) => put(only.timeseries[1], 'timestamp', timestamp)),
-        'data[0].timeseries[1].timestamp',
-        `"${timestamp}"`,
-        'each hour once',
+      expectChangeRefused('data[0].timeseries[1].timestamp', `"${timestamp}"`, 'each hour once', (_, only) =>
+        put(only.timeseries[1], 'timestamp', timestamp),
       );
     },
   );
