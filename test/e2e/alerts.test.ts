@@ -127,20 +127,6 @@ describe('a sink that refuses a message', () => {
     ]);
   });
 
-  test('with Retry-After of a second is retried then; with an hour, by a later run', async () => {
-    const given = await project();
-    given.sink.replies = [says(429, { 'retry-after': '1' }), says(200)];
-    const begun = performance.now();
-    expect(await alert(given, later)).toMatchObject({ exitCode: 0 });
-    expect(performance.now() - begun).toBeGreaterThan(1000);
-    expect(given.sink.told.map(({ body }) => body.mayBeRepeat)).toEqual([false, false]);
-
-    const other = await project();
-    other.sink.replies = [says(429, { 'retry-after': '3600' })];
-    expect(await alert(other, later)).toMatchObject({ exitCode: 8 });
-    expect(other.sink.told).toHaveLength(1);
-  });
-
   test('loses a message after a week, with exit 8, and gets the messages after it', async () => {
     const given = await project();
     given.sink.replies = [says(400)];

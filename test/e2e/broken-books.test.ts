@@ -223,11 +223,6 @@ describe.concurrent('a snapshot', () => {
     expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     expect(await costsIn(dir)).toEqual(books.costs);
   });
-
-  test('is read-only, so clients of another user or without --readonly are refused', async () => {
-    const { mode } = await import('node:fs/promises').then(({ stat }) => stat(snapshotOf(whole)));
-    expect(mode & 0o222).toBe(0);
-  });
 });
 
 /** Cuts blocks off the end of a DuckDB file, so that it still ends with a whole block. */

@@ -349,25 +349,6 @@ describe.concurrent('rebuild', () => {
     expect(await readdir(join(file, '..'))).toEqual([]);
   });
 
-  test('names every load with missing pages, and what to do', async () => {
-    const dir = await copyOfStory();
-    const landing = join(dir, 'data', 'landing', 'acc_one');
-    const [first = 0, second = 0] = await loadsOf(dir, 'acc_one');
-    await rm(join(landing, folderOf(second), 'control-0001.json'));
-    for (const name of await bodies(dir, `acc_one/${folderOf(first)}`)) await rm(join(landing, folderOf(first), name));
-    const { exitCode, stderr, file } = await rebuild(dir);
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain('is missing answers of 2 loads');
-    expect(stderr).toMatch(
-      new RegExp(`load ${first} of account acc_one, window 2026-09-\\S+: \\d+ of \\d+ pages are missing`),
-    );
-    expect(stderr).toMatch(
-      new RegExp(`load ${second} of account acc_one, window 2026-09-\\S+: 1 of \\d+ pages are missing.*control-0001`),
-    );
-    expect(stderr).toMatch(/--refetch --from 2026-09-\S+ --to 2026-09-/);
-    expect(await exists(file)).toBe(false);
-  });
-
   /** Runs what a command printed for the shell. */
   async function runPrinted(stderr: string, now: string): Promise<string[]> {
     const commands = [...stderr.matchAll(/^costbook: {3}(.*)$/gm)].map(([, command = '']) => command);
@@ -440,18 +421,6 @@ describe.concurrent('rebuild', () => {
     expect(stderr).toMatch(/load \d+ of account acc_one, window 2026-09-\S+: its folder \S+ is missing/);
     expect(stderr).toContain('costbook ingest --refetch --from 2026-09-01');
     expect(await exists(file)).toBe(false);
-  });
-
-  test('reports a journal without its beginning', async () => {
-    const dir = await copyOfStory();
-    const journal = join(dir, 'data', 'journal');
-    const [name = ''] = await readdir(journal);
-    const lines = (await readFile(join(journal, name), 'utf8')).split('\n');
-    await rm(join(journal, name));
-    await writeFile(join(journal, 'events-000000004.ndjson'), lines.slice(3).join('\n'));
-    const { exitCode, stderr } = await rebuild(dir);
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain('events 1 to 3 of the journal are missing');
   });
 
   test('does not overwrite an existing file', async () => {

@@ -332,22 +332,6 @@ describe.concurrent('an answer about another window than requested', () => {
         : { startTime: request.query['startTime'] ?? '', endTime: request.query['endTime'] ?? '' };
   }
 
-  test('is refused with exit 4, and with what was found and expected', async () => {
-    const { dir, platform } = await projectWithPlatform(facts);
-    platform.echo = echoesElsewhere('2026-09-01');
-    const { exitCode, account } = await ingest(dir, platform, { now });
-    expect(exitCode).toBe(4);
-    expect(account.unproven).toEqual([
-      {
-        start: '2026-09-01T00:00:00Z',
-        end: '2026-09-06T00:00:00Z',
-        reason: expect.stringMatching(/startTime: found "2026-08-01T00:00:00Z", expected 2026-09-01T00:00:00Z/),
-        costDifference: null,
-      },
-    ]);
-    expect(await costsIn(dir)).toEqual(expectedCosts([...middle, ...newest], 'admin'));
-  });
-
   test('has no comparisons in reconciliation', async () => {
     const { dir, platform } = await projectWithPlatform(facts);
     platform.echo = echoesElsewhere('2026-09-01');
@@ -359,23 +343,5 @@ describe.concurrent('an answer about another window than requested', () => {
         `select check_code, ours, theirs, proven from reconciliation where window_start = '2026-09-01'`,
       ),
     ).toEqual([]);
-  });
-});
-
-test.concurrent('status names unproven windows until they are proven', async () => {
-  const { dir, platform } = await projectWithPlatform(facts);
-  platform.lie = liesAbout('2026-09-06');
-  await ingest(dir, platform, { now });
-  const { exitCode, stdout } = await runCli(['status', '--dir', dir, '--json']);
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({
-    accounts: [
-      {
-        account: 'acc_one',
-        completeThrough: '2026-09-06T00:00:00Z',
-        unproven: [{ start: '2026-09-06T00:00:00Z', end: '2026-09-13T00:00:00Z' }],
-      },
-    ],
-    lastRun: { exitCode: 4 },
   });
 });
