@@ -38,6 +38,17 @@ async function samples(given: Given, beginning: string, further: Partial<Metrics
 const seconds = (text: string) => Date.parse(text) / 1000;
 const fresh: Given = { accounts: [{}], loads: [{}], covered: [{}] };
 
+function run(
+  run_number: number,
+  command: string,
+  started_at: string,
+  ended_at: string | null,
+  outcome: string,
+  exit_code: number | null,
+) {
+  return { run_number, command, started_at, ended_at, outcome, exit_code };
+}
+
 describe('metrics of the books', () => {
   test('empty books omit unknown values instead of reporting 0', async () => {
     expect(await samples({}, '')).toEqual(['build_info 1.2.3 1', 'freshness_limit_seconds 93600', 'rows 0']);
@@ -85,46 +96,11 @@ describe('metrics of the books', () => {
 
   test('report the last run of a command, its last success, and the number of runs by outcome', async () => {
     const runs = [
-      {
-        run_number: 1,
-        command: 'ingest',
-        started_at: '2026-09-07 02:15:00',
-        ended_at: '2026-09-07 02:16:30',
-        outcome: 'done',
-        exit_code: 0,
-      },
-      {
-        run_number: 2,
-        command: 'ingest',
-        started_at: '2026-09-08 02:15:00',
-        ended_at: '2026-09-08 02:15:05',
-        outcome: 'failed',
-        exit_code: 3,
-      },
-      {
-        run_number: 3,
-        command: 'ingest',
-        started_at: '2026-09-08 03:15:00',
-        ended_at: null,
-        outcome: 'interrupted',
-        exit_code: null,
-      },
-      {
-        run_number: 4,
-        command: 'close',
-        started_at: '2026-09-08 04:00:00',
-        ended_at: '2026-09-08 04:00:00',
-        outcome: 'failed',
-        exit_code: 4,
-      },
-      {
-        run_number: 5,
-        command: 'ingest',
-        started_at: '2026-09-09 02:00:00',
-        ended_at: null,
-        outcome: 'running',
-        exit_code: null,
-      },
+      run(1, 'ingest', '2026-09-07 02:15:00', '2026-09-07 02:16:30', 'done', 0),
+      run(2, 'ingest', '2026-09-08 02:15:00', '2026-09-08 02:15:05', 'failed', 3),
+      run(3, 'ingest', '2026-09-08 03:15:00', null, 'interrupted', null),
+      run(4, 'close', '2026-09-08 04:00:00', '2026-09-08 04:00:00', 'failed', 4),
+      run(5, 'ingest', '2026-09-09 02:00:00', null, 'running', null),
     ];
     expect(await samples({ runs }, 'last_')).toEqual([
       `last_success_timestamp_seconds ingest ${seconds('2026-09-07T02:16:30Z')}`,
@@ -151,22 +127,8 @@ describe('metrics of the books', () => {
   test('count a step of a job as a run of its command, and the job separately', async () => {
     const given: Given = {
       runs: [
-        {
-          run_number: 1,
-          command: 'run nightly',
-          started_at: '2026-09-08 02:15:00',
-          ended_at: '2026-09-08 02:17:00',
-          outcome: 'failed',
-          exit_code: 4,
-        },
-        {
-          run_number: 2,
-          command: 'run nightly',
-          started_at: '2026-09-09 02:15:00',
-          ended_at: null,
-          outcome: 'missed',
-          exit_code: null,
-        },
+        run(1, 'run nightly', '2026-09-08 02:15:00', '2026-09-08 02:17:00', 'failed', 4),
+        run(2, 'run nightly', '2026-09-09 02:15:00', null, 'missed', null),
       ],
       job_runs: [{ run_number: 1 }, { run_number: 2 }],
       steps: [
@@ -305,23 +267,16 @@ describe('metrics of the books', () => {
   });
 
   test('report open alerts by severity after the first evaluation, and undelivered messages by sink', async () => {
-    const run = {
-      run_number: 1,
-      command: 'alert',
-      started_at: '2026-09-08',
-      ended_at: '2026-09-08',
-      outcome: 'done',
-      exit_code: 0,
-    };
+    const alert = run(1, 'alert', '2026-09-08', '2026-09-08', 'done', 0);
     expect(await samples(fresh, 'open_alerts')).toEqual([]);
-    expect(await samples({ ...fresh, runs: [run] }, 'open_alerts')).toEqual([
+    expect(await samples({ ...fresh, runs: [alert] }, 'open_alerts')).toEqual([
       'open_alerts critical 0',
       'open_alerts info 0',
       'open_alerts warning 0',
     ]);
     const told: Given = {
       ...fresh,
-      runs: [run],
+      runs: [alert],
       alerts: [
         { alert_key: 'a', severity: 'critical' },
         { alert_key: 'b', severity: 'critical', ended_at: '2026-09-08', ending: 'resolved' },
