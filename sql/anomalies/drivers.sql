@@ -21,12 +21,7 @@ asked as (
 members as (
   select
     asked.anomaly, asked.day_start, asked.days_end, series.series_id, series.resource_name, series.resource_uuid
-  from asked
-  join series_by_access as series
-    on series.account = asked.account
-    and series.workspace is not distinct from asked.workspace
-    and series.resource_type is not distinct from asked.resource_type
-    and series.billing_dimension is not distinct from asked.billing_dimension
+  --! include: series_of_asked
 ),
 hourly_costs_near as (
   select series_id, date_trunc('day', bucket_start) as usage_day, sum(cost) as cost, sum(usage) as usage

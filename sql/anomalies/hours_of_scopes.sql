@@ -18,12 +18,7 @@ asked as (
 ),
 members as (
   select asked.place, series.series_id
-  from asked
-  join series_by_access as series
-    on series.account = asked.account
-    and series.workspace is not distinct from asked.workspace
-    and series.resource_type is not distinct from asked.resource_type
-    and series.billing_dimension is not distinct from asked.billing_dimension
+  --! include: series_of_asked
 ),
 hours as (
   select members.place, hourly_costs.bucket_start, sum(hourly_costs.cost) as cost

@@ -16,12 +16,7 @@ asked as (
 ),
 days as (
   select asked.anomaly_key, date_trunc('day', hourly_costs.bucket_start) as usage_day, sum(hourly_costs.cost) as cost
-  from asked
-  join series_by_access as series
-    on series.account = asked.account
-    and series.workspace is not distinct from asked.workspace
-    and series.resource_type is not distinct from asked.resource_type
-    and series.billing_dimension is not distinct from asked.billing_dimension
+  --! include: series_of_asked
   join hourly_costs
     on hourly_costs.series_id = series.series_id
     and hourly_costs.bucket_start >= cast(asked.first_day as timestamp)

@@ -6,11 +6,6 @@ with
 --! include: scopes
 --! include: series_in_scopes
 --! include: spend_windows
-boundaries as (
-  select window_start as boundary from spend_windows
-  union
-  select window_end from spend_windows
-),
 parts as (
   select hourly_costs.series_id, boundaries.boundary,
     case

@@ -4,11 +4,6 @@ with
 --! include: scopes
 --! include: series_in_scopes
 --! include: spend_windows
-boundaries as (
-  select window_start as boundary from spend_windows
-  union
-  select window_end from spend_windows
-),
 parts as materialized (
   select costs_allocated.series_id, costs_allocated.owner, boundaries.boundary,
     case

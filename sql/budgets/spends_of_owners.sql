@@ -4,11 +4,6 @@
 with
 --! include: scopes
 --! include: spend_windows
-boundaries as (
-  select window_start as boundary from spend_windows
-  union
-  select window_end from spend_windows
-),
 --! include: few_owners
 -- Of hours that are split, the whole cost; their part follows.
 parts as materialized (

@@ -1,5 +1,5 @@
 --! about: CTE spend_windows (spend_window, id, window_start, window_end): the windows in $spend_windows, a JSON list of
---! about: {spend_window, scope, start, end}. They start and end on whole hours.
+--! about: {spend_window, scope, start, end}; and boundaries, their starts and ends. They start and end on whole hours.
 spend_windows as (
   select
     given.spend_window,
@@ -12,4 +12,9 @@ spend_windows as (
       recursive := true
     )
   ) as given
+),
+boundaries as (
+  select window_start as boundary from spend_windows
+  union
+  select window_end from spend_windows
 ),
