@@ -165,7 +165,6 @@ export {
   sumsOf,
   valuesByAmount,
   valuesOf,
-  viewInOrder,
 } from './statements.ts';
 export { type UnendedRun, unendedRun } from './unended-run.ts';
 export {

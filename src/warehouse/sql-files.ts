@@ -4,6 +4,7 @@ import { UsageError } from '../base/errors.ts';
 import { shipped } from '../base/places.ts';
 import { hasInclude, includeFragments, toLines } from './sql-fragments.ts';
 import { parseHeader } from './sql-header.ts';
+import { viewInOrder } from './statements.ts';
 
 /** The folders of sql/. */
 export type SqlFolder =
@@ -108,8 +109,11 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
     problems.push(`${path}: cannot be read (${error.code ?? error.message}); expected an SQL file`);
     return undefined;
   });
-  const text = toLines(read ?? '');
-  const header = read === undefined ? {} : parseHeader(text, path, problems);
+  const lines = toLines(read ?? '');
+  const header = read === undefined ? {} : parseHeader(lines, path, problems);
+  // A table of the lake that is a header alone is the public view of its name, in the order of its grain.
+  const isView = isBuiltIn({ path }) && lines.split('\n').every((line) => line === '' || line.startsWith('--!'));
+  const text = isView ? lines + viewInOrder(name, header['grain'] ?? '') : lines;
   const included = hasInclude(text) ? await includeFragments({ text, path, fragments }, problems) : undefined;
   return {
     name,

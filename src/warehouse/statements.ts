@@ -24,8 +24,8 @@ function listed(names: readonly string[]): string {
 }
 
 /** All of a view, in the order of some of its columns. */
-export function viewInOrder(view: string, columns: readonly string[]): string {
-  return `from ${view} order by ${columns.join(', ')}\n`;
+export function viewInOrder(view: string, columns: string): string {
+  return `from ${view} order by ${columns}\n`;
 }
 
 /** Stores the comment of a view or of one of its columns. */

@@ -7,7 +7,6 @@ import {
   type SqlFile,
   type SqlParameters,
   selectCells,
-  viewInOrder,
 } from '../../warehouse/index.ts';
 import { columnsOf } from '../columns.ts';
 import { type CostColumn, costColumnOf } from '../figures.ts';
@@ -46,11 +45,8 @@ export interface LakeTable {
 
 /** The tables of the lake by name. Throws if the header of one is wrong: they are all built in. */
 export async function readLakeTables(): Promise<LakeTable[]> {
-  return (await readSqlFolder('lake')).map((read) => {
-    const { name, header, text } = read;
-    // A file of a header alone is a public view as it is, in the order of its grain.
-    const isView = text.split('\n').every((line) => line === '' || line.startsWith('--!'));
-    const file = isView ? { ...read, text: text + viewInOrder(name, listOf(header['grain'])) } : read;
+  return (await readSqlFolder('lake')).map((file) => {
+    const { name, header } = file;
     const version = Number(header['version'] ?? 1);
     const partition = listOf(header['partition']);
     const follows = listOf(header['follows']).map((kind) => oneOf(basisKinds, kind, file));
