@@ -101,9 +101,8 @@ export async function faultsOfJobFiles(
   const jobs: string[] = [];
   const stopped: string[] = [];
   // The configuration was read before. Nothing else of a project can make a built-in job wrong but SQL of its own.
-  const mayReplaceSql = existsSync(join(dir, 'sql'));
-  for (const reading of readJobs({ dir, env, now, keepSecret, requirePing: false })) {
-    if (reading.job?.isBuiltIn && !mayReplaceSql) continue;
+  const onlyOwn = !existsSync(join(dir, 'sql'));
+  for (const reading of readJobs({ dir, env, now, keepSecret, requirePing: false, onlyOwn })) {
     const mistakes = await mistakesOf(reading, context);
     if (mistakes.length > 0) stopped.push(reading.name);
     jobs.push(...mistakes);

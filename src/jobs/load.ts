@@ -20,11 +20,14 @@ export type JobsPlace = Omit<JobInput, 'text' | 'file' | 'isBuiltIn'> & {
 };
 
 /**
- * Reads every job file: the project's own, and built-in ones whose name the project does not use. Mistakes are in
- * `problem`.
+ * Reads every job file: the project's own, and, unless `onlyOwn`, built-in ones whose name the project does not use.
+ * Mistakes are in `problem`.
  */
-export function readJobs(place: JobsPlace): readonly JobReading[] {
-  const { names, strays } = filesOf(place.dir);
+export function readJobs({
+  onlyOwn = false,
+  ...place
+}: JobsPlace & { readonly onlyOwn?: boolean }): readonly JobReading[] {
+  const { names, strays } = onlyOwn ? filesIn(join(place.dir, 'jobs')) : filesOf(place.dir);
   return [...names.map((name) => readFile(name, place)), ...strays];
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCostSummary } from '../../src/alerts/summary.ts';
 import { UsageError } from '../../src/base/errors.ts';
+import { unprovenWindowCode } from '../../src/base/failure.ts';
 import { nextWords } from '../../src/base/next-step.ts';
 import { parseBudgets } from '../../src/budgets/file.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
@@ -219,7 +220,8 @@ describe('facts about the data', () => {
   test('one cause makes one fact, without its consequences', async () => {
     const reason = 'pages of months = their total: 12.5 and 13';
     const unproven = [{ window_start: '2026-08-01', window_end: '2026-08-02', reason }];
-    const run = { command: 'ingest', outcome: 'failed', exit_code: 4, error: `account acc_one, window x: ${reason}` };
+    const error = `account acc_one, window x: ${reason}`;
+    const run = { command: 'ingest', outcome: 'failed', exit_code: 4, error, error_code: unprovenWindowCode };
     const close = {
       step: 'close',
       command_line: 'close 2026-08',
@@ -232,13 +234,16 @@ describe('facts about the data', () => {
       'unproven/acc_one',
     ]);
     // An error of another cause is a fact of its own.
-    expect(await ownKeys({ ...fresh, unproven, runs: [{ ...run, error: 'it refused an answer' }] })).toEqual([
-      'unproven/acc_one',
-      'run/ingest',
-    ]);
+    expect(
+      await ownKeys({
+        ...fresh,
+        unproven,
+        runs: [{ ...run, error: 'it refused an answer', error_code: 'refused_answer' }],
+      }),
+    ).toEqual(['unproven/acc_one', 'run/ingest']);
 
     const old = { ...fresh, covered: [{ window_end: '2026-09-07', claimed_end: '2026-09-07' }] };
-    const down = { ...run, exit_code: 3, error: 'no answer' };
+    const down = { ...run, exit_code: 3, error: 'no answer', error_code: 'unreachable' };
     expect(await factsOf({ ...old, runs: [down] })).toMatchObject([
       { key: 'run/ingest', causes: expect.arrayContaining(['out of date']), outOfDate: [{ account: 'acc_one' }] },
     ]);
