@@ -92,9 +92,11 @@ export function valueIn(given: Given, key: string): Given | undefined {
 }
 
 /** Whether something in it could not be read, because a variable is not set. */
-export function isLacking({ value }: Given): boolean {
+export function isMissingKey({ value }: Given): boolean {
   if (typeof value !== 'object' || value === null) return value === undefined;
-  return value.kind === 'list' ? value.items.some(isLacking) : value.entries.some((entry) => isLacking(entry.value));
+  return value.kind === 'list'
+    ? value.items.some(isMissingKey)
+    : value.entries.some((entry) => isMissingKey(entry.value));
 }
 
 /** The items of a list; none of anything else. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { UsageError } from '../base/errors.ts';
 import { oneOf, quoted } from '../text/choices.ts';
 import { type ActingSettings, actingKeys, type GivenSink, type PlatformKnown, reportActing } from './acting-sinks.ts';
-import { choice, flag, isLacking, mapping, oneOrMore, readAs, rule, single, valueIn, whole, z } from './shape.ts';
+import { choice, flag, isMissingKey, mapping, oneOrMore, readAs, rule, single, valueIn, whole, z } from './shape.ts';
 import {
   choiceParser,
   entriesOf,
@@ -232,7 +232,7 @@ export function readSinks(given: Given, known: PlatformKnown, problems: Problems
     return {
       name,
       type,
-      settings: type === undefined || isLacking(entry) ? undefined : (read as SinkSettings | undefined),
+      settings: type === undefined || isMissingKey(entry) ? undefined : (read as SinkSettings | undefined),
     };
   });
   reportActing(written, known, problems);

@@ -1,4 +1,4 @@
-// Second tier: Makes the whole demo project, and two nights after it.
+// Second tier: Makes the whole demo project, and a night after it.
 
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -167,9 +167,10 @@ describe('docs', () => {
       writeFileSync(join(dir, 'costbook.yaml'), text);
       const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
       const env = Object.fromEntries(
+        // Each secret is another one.
         variables.map((name) => [
           name,
-          name.endsWith('URL') ? 'https://hooks.example.com/in' : '0123456789abcdef'.repeat(3),
+          name.endsWith('URL') ? 'https://hooks.example.com/in' : `${name}-${'0123456789abcdef'.repeat(3)}`,
         ]),
       );
       const load = () =>
