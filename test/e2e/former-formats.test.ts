@@ -1,3 +1,5 @@
+// Second tier: Rebuilds the books of each former format; unit/former-formats reads them in the first tier.
+
 import { cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+// Second tier: Runs every report of the books as a person does; sql/reports-of-the-books asks the same in the first tier.
+
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

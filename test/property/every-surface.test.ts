@@ -19,7 +19,7 @@ const drawn = { hours: 6, surfaces: 1 };
 describe.each(Object.keys(shapes))('books of %s', (name) => {
   let given: Given;
   beforeAll(async () => {
-    given = await booksOf(name);
+    given = await booksOf(name, name === 'two days');
   });
 
   test('show the figures of the catalogue on every surface at any hour', async () => {

@@ -369,11 +369,11 @@ finance.csv:7: found "soon" as a period, expected one such as 2026-10, 2026-Q4 o
 
   test('may not be so large that its budgets or their names are compared for hours', async () => {
     const text = 'table: finance.csv\n';
-    const budgets = Array.from({ length: 10_000 }, (_, index) => `b${index},2026-12,1,b${index - 1}`);
+    const budgets = Array.from({ length: 2_010 }, (_, index) => `b${index},2026-12,1,b${index - 1}`);
     expect(problems(text, await withTable(`budget,period,amount,parent\n${budgets.join('\n')}\n`, text))).toContain(
       'finance.csv:2002: found more than 2000 budgets; remove some',
     );
-    const periods = Array.from({ length: 100_000 }, (_, index) => {
+    const periods = Array.from({ length: 5_010 }, (_, index) => {
       return `all,${1000 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')},1`;
     });
     expect(problems(text, await withTable(`budget,period,amount\n${periods.join('\n')}\n`, text))).toBe(
