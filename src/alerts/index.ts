@@ -28,15 +28,14 @@ export type { SendMessage } from './sinks/sink.ts';
 export { readInSlack, slackMessage } from './sinks/slack-message.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export {
-  alertWithoutBooks,
   allOpenAlerts,
   asKnown,
   asRaised,
   countWords,
   forgetUnstored,
-  markMended,
   type UnstoredAlert,
   unstoredAlerts,
   unstoredStill,
   type WaitingAlert,
 } from './unstored-alerts.ts';
+export { alertWithoutBooks, markMended } from './without-books.ts';

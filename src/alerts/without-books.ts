@@ -1,12 +1,286 @@
-import type { LocalConfig } from '../config/index.ts';
-import type { AlertEntry } from '../findings/index.ts';
-import type { Instant } from '../time/time.ts';
+import { rename, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  foundIn,
+  fullDiskWords,
+  isDiskFull,
+  isForRepair,
+  messageOf,
+  NoBooksError,
+} from '../base/errors.ts';
+import { failureOf } from '../base/failure.ts';
+import { isActing, type LocalConfig } from '../config/index.ts';
+import { type AlertEntry, withNews } from '../findings/index.ts';
+import { completenessOf } from '../reports/index.ts';
+import { formatSecond, type Instant } from '../time/time.ts';
+import { knownAlerts, openBooks, readAllTables } from '../warehouse/index.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { type Message, messagesOf } from './message.ts';
-import { type AlertingContext, openSinks, originOf } from './notify.ts';
+import { type AlertingContext, openSinks, originOf, readableAlertingConfig } from './notify.ts';
+import {
+  diskFact,
+  fileElsewhere,
+  fileOf,
+  keys,
+  type Name,
+  names,
+  of,
+  readUnstored,
+  type SinkOutcome,
+  sinceOf,
+  storedFile,
+  type UnstoredAlert,
+} from './unstored-alerts.ts';
+
+/** Failures that were already reported where they were found. */
+const reported = new WeakSet<object>();
+
+/** Records that the books were written, so that the next failure is reported again. Never throws. */
+export async function markMended(context: AlertingContext): Promise<void> {
+  const { dir, effects } = context;
+  for (const name of names) {
+    try {
+      const file = await storedFile(dir, name);
+      if (file === undefined) continue;
+      // Who was notified is known from the configuration if the file is empty.
+      const alert = await readUnstored(dir, name, readableAlertingConfig(context).config.alerts.notify);
+      if (alert !== undefined && alert.isMended !== true) await write(file, { ...alert, isMended: true });
+    } catch (error) {
+      effects.log.warn('alert.not_stored', 'Could not write the file of an alert', {
+        file: fileOf(dir, name),
+        reason: messageOf(error),
+      });
+    }
+  }
+}
+
+/**
+ * Notifies the sinks that the disk is full, or that the books cannot be written and which published numbers can be
+ * trusted. Does nothing for other failures: if another run holds the books, or for a bug. Each sink is notified once
+ * until the books are written again. A file next to the books records who was notified, because the ledger cannot. If
+ * that file cannot be written, a file below the temporary folder does; if neither can, every run notifies. Never throws.
+ */
+export async function alertWithoutBooks(
+  command: string,
+  error: unknown,
+  context: AlertingContext,
+  options: { readonly isOfBooks: boolean },
+): Promise<void> {
+  const words = messageOf(error);
+  try {
+    if (isDiskFull(words)) {
+      const present = () => presentDisk(command, words, context);
+      await notifyOnce('disk', present, fullDiskWords(words).found, context);
+    } else if (options.isOfBooks && isOfBooks(error) && !reported.has(error)) {
+      reported.add(error);
+      await notifyOnce('books', () => presentBooks(command, error, context), 'the books cannot be written', context);
+    }
+  } catch (further) {
+    context.effects.log.warn('alert.failed', 'Could not send an alert that the books cannot store', {
+      reason: messageOf(further),
+    });
+  }
+}
+
+/** Whether a failure concerns the books and somebody must fix it. After a lock or a signal, another run continues. */
+function isOfBooks(error: unknown): error is object {
+  if (!(error instanceof Error) || error instanceof NoBooksError) return false;
+  const exitCode = exitCodeOf(error);
+  return exitCode !== exitCodes.bug && exitCode !== exitCodes.locked && exitCode < 128;
+}
+
+async function notifyOnce(
+  name: Name,
+  present: () => Promise<Omit<UnstoredAlert, 'sinks'>>,
+  what: string,
+  context: AlertingContext,
+): Promise<void> {
+  const { config } = readableAlertingConfig(context);
+  const stored = await readUnstored(context.dir, name, config.alerts.notify);
+  const before = stored?.isMended === true ? undefined : stored;
+  const seen = await present();
+  const found = { ...seen, fact: withNews(seen.fact, before?.fact, false) };
+  const isSame = before !== undefined && (before.fact.revision === found.fact.revision || name === 'disk');
+  const alert: UnstoredAlert = isSame
+    ? before
+    : {
+        ...found,
+        occurrence: Math.max(found.occurrence, (stored?.occurrence ?? 0) + 1),
+        sinks: {},
+        since: before && sinceOf(before),
+      };
+  // Without a receipt, an agent or a job could be called twice: it gets the alert from the books.
+  const acting = config.sinks.flatMap(({ name, settings }) => (isActing(settings) ? [name] : []));
+  const sinks = config.alerts.notify.filter(
+    (sink) => !acting.includes(sink) && !['delivered', 'dead'].includes(alert.sinks[sink] ?? ''),
+  );
+  if (sinks.length === 0) {
+    // Nobody to notify, but `status` shows it. An empty file would claim that acting sinks were notified.
+    if (!isSame && !(await store(name, alert, context)) && acting.length === 0) await touch(name, alert, context);
+    return;
+  }
+  const outcomes = await sendTo(sinks, name, alert, config, context);
+  const delivered = [...outcomes.values()].filter((outcome) => outcome === 'delivered').length;
+  context.tell(`${what}: notified ${delivered} of ${sinks.length} sinks`);
+}
+
+/** Sends the alert to sinks. Stores the outcome as begun before sending, and the actual one afterwards. */
+async function sendTo(
+  sinks: readonly string[],
+  name: Name,
+  alert: UnstoredAlert,
+  config: LocalConfig,
+  context: AlertingContext,
+): Promise<ReadonlyMap<string, SinkOutcome>> {
+  const begun = { ...alert, sinks: { ...alert.sinks, ...of(sinks, () => 'begun' as const) } };
+  const isNoted = await store(name, begun, context);
+  const { fact, occurrence, state } = alert;
+  const deliveries = await deliverWithoutBooks(
+    {
+      entry: { key: fact.key, occurrence, transition: 'raised', fact },
+      sinks,
+      state,
+      queuedAt: Date.parse(state.at),
+      // Without a record of who was notified, an earlier run may have sent it.
+      mayBeRepeat: (sink) => !isNoted || alert.sinks[sink] === 'begun',
+    },
+    config,
+    context,
+  );
+  const outcomes = new Map(
+    deliveries.map(({ message: { sink }, outcome }) => [sink, outcome === 'postponed' ? 'failed' : outcome]),
+  );
+  const after = { ...begun.sinks, ...of(sinks, (sink) => outcomes.get(sink) ?? 'failed') };
+  const isStored = await store(name, { ...begun, sinks: after }, context);
+  // An empty file claims that every sink was notified; without a file, every run would notify again.
+  if (!isStored && [...outcomes.values()].includes('delivered')) await touch(name, alert, context);
+  return outcomes;
+}
+
+async function presentDisk(
+  command: string,
+  words: string,
+  { dir, effects, redact, signal }: AlertingContext,
+): Promise<Omit<UnstoredAlert, 'sinks'>> {
+  const at = formatSecond(effects.now());
+  const { found } = fullDiskWords(words);
+  const error = redact(`${dir}: ${found}. Nothing can be loaded or stored until this is fixed. ${words}`);
+  const published = await publishedState(dir, keys.disk, signal).catch(() => undefined);
+  const { occurrence = 0, completeThrough = null, settledThrough = null } = published ?? {};
+  return {
+    occurrence: occurrence + 1,
+    fact: { ...diskFact({ command, error, at }), completeThrough },
+    state: { at, completeThrough, settledThrough },
+  };
+}
+
+/** From the published snapshot: complete through, and how often an alert was raised. */
+async function publishedState(dir: string, key: string, signal: AbortSignal) {
+  const books = await openBooks(dir, { lockedDown: true, signal });
+  try {
+    const known = (await knownAlerts(books.connection)).find((alert) => alert.key === key);
+    const { completeThrough, settledThrough } = await completenessOf(books.connection);
+    return { completeThrough, settledThrough, occurrence: known?.occurrence ?? 0 };
+  } finally {
+    books.close();
+  }
+}
+
+/** The current alert, with the contents of the published snapshot if every row of it can be read. */
+async function presentBooks(
+  command: string,
+  error: unknown,
+  { dir, effects, redact, signal }: AlertingContext,
+): Promise<Omit<UnstoredAlert, 'sinks'>> {
+  const at = formatSecond(effects.now());
+  const whole = await wholeSnapshot(dir, signal);
+  const { completeThrough = null, settledThrough = null } = whole ?? {};
+  return {
+    occurrence: (whole?.occurrence ?? 0) + 1,
+    state: { at, completeThrough, settledThrough },
+    fact: {
+      ...{ key: keys.books, kind: 'books', account: null, severity: 'critical', notify: [], state: 'raised' },
+      ...{ completeThrough, command, exitCode: exitCodeOf(error), foundAt: at },
+      error: redact(foundIn(error)),
+      nextStep: redactOrNull(failureOf(error).next, redact),
+      isForRepair: isForRepair(error),
+      snapshot: whole?.snapshot ?? null,
+    },
+  };
+}
+
+async function wholeSnapshot(dir: string, signal: AbortSignal) {
+  try {
+    const books = await openBooks(dir, { lockedDown: true, signal });
+    try {
+      await readAllTables(books.connection, 'wh');
+      const { rowCount: rows, cost, publishedAt } = books.published;
+      const known = (await knownAlerts(books.connection)).find((alert) => alert.key === keys.books);
+      const { completeThrough, settledThrough } = await completenessOf(books.connection);
+      return {
+        ...{ completeThrough, settledThrough, occurrence: known?.occurrence ?? 0 },
+        snapshot: { rows, cost, publishedAt },
+      };
+    } finally {
+      books.close();
+    }
+  } catch (error) {
+    if (error instanceof CostbookError) return undefined;
+    throw error;
+  }
+}
+
+function redactOrNull(text: string | undefined, redact: (text: string) => string): string | null {
+  return text === undefined ? null : redact(text);
+}
+
+/** Returns whether it was written; on a full disk it is not. */
+async function store(name: Name, alert: UnstoredAlert, { dir, effects }: AlertingContext): Promise<boolean> {
+  try {
+    await write(fileOf(dir, name), alert);
+    return true;
+  } catch (error) {
+    const elsewhere = isDiskFull(messageOf(error)) ? undefined : await fileElsewhere(dir, name, true);
+    if (elsewhere !== undefined && (await write(elsewhere, alert).then(isDone, isFailed))) return true;
+    effects.log.warn('alert.not_stored', 'Could not store which sinks were notified', { reason: messageOf(error) });
+    return false;
+  }
+}
+
+const isDone = () => true;
+const isFailed = () => false;
+
+async function write(file: string, alert: UnstoredAlert): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    await writeFile(part, JSON.stringify(alert), { mode: 0o600 });
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Creates an empty file if there is none. Its time is when the fault was found, by the clock in use. */
+async function touch(name: Name, { state }: UnstoredAlert, { dir, effects }: AlertingContext): Promise<void> {
+  const file = fileOf(dir, name);
+  try {
+    await writeFile(file, '', { flag: 'wx' });
+    await utimes(file, new Date(state.at), new Date(state.at));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    effects.log.warn(
+      'alert.not_stored',
+      'Could not store which sinks were notified; the next run notifies them again',
+      { reason: messageOf(error) },
+    );
+  }
+}
 
 /** An alert that is sent although the books cannot store it. */
-export interface UnstoredMessage {
+interface UnstoredMessage {
   readonly entry: AlertEntry;
   readonly sinks: readonly string[];
   readonly state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>;
@@ -16,7 +290,7 @@ export interface UnstoredMessage {
 }
 
 /** Delivers an alert without outbox and receipts. Every attempt has the same message id. */
-export function deliverWithoutBooks(
+function deliverWithoutBooks(
   { entry, sinks, state, queuedAt, mayBeRepeat }: UnstoredMessage,
   config: LocalConfig,
   context: AlertingContext,

@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import {
   type AnomalyFact,
   type AnomalyRules,
   type AnomalyState,
   anomalyFacts,
   evaluateAnomalies,
-  readFeedback,
-  readKnownAnomalies,
 } from '../anomalies/index.ts';
-import { exitCodes, MachineError, UsageError } from '../base/errors.ts';
+import { exitCodes, UsageError } from '../base/errors.ts';
 import { nextWords } from '../base/next-step.ts';
 import {
   type Budget,
@@ -24,30 +21,24 @@ import {
   withCarried,
   withForecasts,
 } from '../budgets/index.ts';
-import { runChecks } from '../query/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatInstant, formatSecond, type Holidays, hourMs, type Instant } from '../time/time.ts';
 import {
   type AnswerCache,
   type Check,
   type CheckResult,
-  type ClockReading,
   type Connection,
-  completeness,
-  contradictions,
   type KnownAlert,
-  lastClocks,
   readChecks,
   runCheck,
-  unprovenText,
-  unprovenWindows,
 } from '../warehouse/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
-import { dataFacts, heldFacts, readRows, type Severities } from './held.ts';
+import { checkState, readAccounts } from './current.ts';
+import { dataFacts, readRows, type Severities } from './held.ts';
 import { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
-import { type AccountState, type CheckState, throughOf, type World } from './kind.ts';
-import { type AlertFact, dataKindOf, parseFact } from './kinds/index.ts';
-import { alertKey, diskKey, type LastRun } from './kinds/run.ts';
+import { throughOf, type World } from './kind.ts';
+import { type AlertFact, parseFact } from './kinds/index.ts';
+import type { LastRun } from './kinds/run.ts';
 import { withKnownChecks } from './known-checks.ts';
 import { withOwners } from './owners.ts';
 import { withWithdrawn } from './transitions.ts';
@@ -285,119 +276,6 @@ async function runAll(connection: Connection, checks: readonly Check[], signal: 
   return results;
 }
 
-/** What readAccounts needs to know besides the books. */
-interface AccountsAsked {
-  readonly now: Instant;
-  readonly freshnessHours: number;
-  readonly configured: readonly string[];
-  readonly cache?: AnswerCache | undefined;
-}
-
-async function readAccounts(
-  connection: Connection,
-  { now, freshnessHours, configured, cache }: AccountsAsked,
-): Promise<readonly AccountState[]> {
-  const accounts: AccountState[] = [];
-  const clocks = await lastClocks(connection);
-  for (const { account, completeThrough } of await completeness(connection, cache)) {
-    const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
-    accounts.push({
-      account,
-      isConfigured: configured.length === 0 || configured.includes(account),
-      completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-      isTooOld: completeThrough === undefined || completeThrough < now - freshnessHours * hourMs,
-      clock: clockOf(clocks.find((clock) => clock.account === account)),
-      // Young hours may still change; the next run fetches them again.
-      unproven: windows.filter(({ isYoung }) => !isYoung).map(unprovenText),
-    });
-  }
-  return accounts;
-}
-
-/** The project whose checks are run again: in a child process, as they may be the user's. */
-export interface ProjectOfChecks {
-  readonly dir: string;
-  readonly signal: AbortSignal;
-  /** How long a check may take, by default 20 seconds: if it takes longer, its alert stays open. */
-  readonly timeoutMs?: number;
-}
-
-/** What the checks of open alerts find now. */
-async function checkAgain(
-  facts: readonly AlertFact[],
-  { dir, signal, timeoutMs = 20_000 }: ProjectOfChecks,
-): Promise<readonly CheckState[]> {
-  const names = new Set(facts.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])));
-  if (names.size === 0) return [];
-  const checks = (await readChecks(join(dir, 'sql'))).filter(({ name }) => names.has(name));
-  return (await runChecks(dir, checks, { signal, timeoutMs })).map(checkState);
-}
-
-/** Open alerts compared with the books as they are now. */
-export interface CurrentCauses {
-  /** The keys of those whose cause is gone: the next evaluation ends them. */
-  readonly ended: ReadonlySet<string>;
-  /** What the next evaluation would report of an alert, where commands since may have made its words wrong. */
-  readonly facts: ReadonlyMap<string, AlertFact>;
-}
-
-/**
- * Which open alerts have lost their cause: the command has succeeded since, the books are fresh or proven again, the
- * month was reopened, the check passes. And the present words of those about closed months and anomalies. Reads only
- * what these alerts need. Without a project, alerts of checks stay open.
- */
-export async function currentCauses(
-  connection: Connection,
-  open: readonly AlertFact[],
-  now: Instant,
-  project?: ProjectOfChecks,
-): Promise<CurrentCauses> {
-  const facts = open
-    .filter((fact) => dataKindOf(fact) !== undefined && !unrecordedKeys.includes(fact.key))
-    .filter(({ kind }) => kind !== 'check' || project !== undefined);
-  const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
-  const freshnessHours = limits.length === 0 ? 0 : Math.min(...limits);
-  const accounts = open.some(({ account }) => account !== null)
-    ? await readAccounts(connection, { now, freshnessHours, configured: [] })
-    : [];
-  const checks = project === undefined ? [] : await checkAgain(facts, project);
-  const invoiceDays = facts.flatMap((fact) => (fact.kind === 'invoice' ? (fact.days ?? []) : []))[0];
-  const world = { now, accounts, freshnessHours, invoiceDays, completeThrough: null, checks };
-  const rows = await readRows(connection, world, ({ name }) => facts.some(({ kind }) => kind === name));
-  const held = heldFacts(rows, world);
-  const heldKeys = new Set(held.map(({ key }) => key));
-  const current = [
-    ...held.filter(({ kind }) => kind === 'closed_month'),
-    ...(open.some(({ kind }) => kind === 'anomaly') ? await anomaliesNow(connection, open, world) : []),
-  ];
-  return {
-    ended: new Set(facts.flatMap(({ key }) => (heldKeys.has(key) ? [] : [key]))),
-    facts: new Map(current.map((fact) => [fact.key, fact])),
-  };
-}
-
-/** The anomalies of open alerts as the books have them now: an alert has the amount of its last message. */
-async function anomaliesNow(
-  connection: Connection,
-  open: readonly AlertFact[],
-  world: World,
-): Promise<readonly AnomalyFact[]> {
-  const known = new Map(
-    open.flatMap((fact) => (fact.kind === 'anomaly' ? [[fact.key, { isOpen: true, fact }] as const] : [])),
-  );
-  const asked = new Set(
-    [...known.values()].flatMap(({ fact }) => [fact.key, ...(fact.parts ?? []).map(({ key }) => key)]),
-  );
-  const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => asked.has(row.anomaly_key));
-  return anomalyFacts(rows, known, {
-    ...{ notify: [], feedback: await readFeedback(connection) },
-    completeThroughOf: (account) => throughOf(world, account),
-  });
-}
-
-/** Alerts whose cause the books do not record: books that cannot be written, a full disk, files that "alert" could not read. */
-const unrecordedKeys: readonly string[] = ['books', diskKey, alertKey];
-
 async function readWorld(
   connection: Connection,
   known: readonly KnownAlert[],
@@ -423,16 +301,4 @@ async function readWorld(
   const { completeThrough } = await completenessOf(connection);
   const checked = results.map(checkState);
   return { now, accounts, freshnessHours, invoiceDays, completeThrough, checks: checked, hours, known };
-}
-
-function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): CheckState {
-  const errorCode = error === undefined ? null : error instanceof MachineError ? 'machine' : 'sql';
-  return { name, about, severity, offenders: offenders ?? null, error: error?.message ?? null, errorCode };
-}
-
-/** Both clocks, if ours was more than an hour ahead or behind. */
-function clockOf(read: ClockReading | undefined): AccountState['clock'] {
-  if (read === undefined || Math.abs(read.aheadSeconds) * 1000 <= hourMs) return null;
-  const { aheadSeconds, platformAt, localAt } = read;
-  return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };
 }

@@ -3,12 +3,10 @@ export { bar, cardOf } from './card.ts';
 export {
   type AlertFacts,
   type AlertFactsOptions,
-  type CurrentCauses,
-  currentCauses,
-  type ProjectOfChecks,
   readAlertFacts,
 } from './collect.ts';
 export { commandSinks, isCommandSink } from './command-sink.ts';
+export { type CurrentCauses, currentCauses, type ProjectOfChecks } from './current.ts';
 export { dashboardLink } from './dashboard-link.ts';
 export { isSameCause } from './failure-codes.ts';
 export { withNews } from './held.ts';
