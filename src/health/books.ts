@@ -328,11 +328,15 @@ async function openAlertsOf(
     const open = all.filter((alert) => !isReported(alert) && !unstored.includes(alert.key));
     const shown = open.slice(0, alertsShown);
     const list = 'see "costbook alerts --open"';
+    const where = [
+      ...(shown.length === 0 ? [] : [`${shown.length} shown here`]),
+      ...(open.length === all.length ? [] : [`${all.length - open.length} shown above`]),
+    ].join(', ');
     return [
       ...shown.map(({ title, detail, next }) =>
         warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list),
       ),
-      ...(shown.length < open.length ? [warn(`${countWords(open)}: ${shown.length} shown here`, list)] : []),
+      ...(shown.length < all.length ? [warn(`${countWords(all)}: ${where}`, list)] : []),
       ...waiting,
     ];
   } finally {
