@@ -10,6 +10,7 @@ due as (
   select account, billing_month, billed_cost
   from closed
   where invoiced is null
+    and billed_cost <> 0
     and billing_month + interval 1 month + to_days(coalesce(cast($days as integer), 10)) <= cast($now as timestamp)
     and (
       $days is not null

@@ -111,7 +111,7 @@ export function answerLines({ sink, text }: SinkAnswer): readonly string[] {
 
 /**
  * The messages of an evaluation: one for each sink, most urgent alerts first; for each of `agents` one per alert, and
- * for each of `incidents` all alerts, since an end that is left out would leave an incident open. The id is a hash of sink and content, so the same evaluation always makes the same message. Pure.
+ * for each of `incidents` all alerts in messages of bounded size, since an end that is left out would leave an incident open. The id is a hash of sink and content, so the same evaluation always makes the same message. Pure.
  */
 export function messagesOf(
   entries: Transitions['entries'],
@@ -128,13 +128,15 @@ export function messagesOf(
         .slice(0, maxAlertsOfAgent)
         .map((entry) => newMessage(sink, { kind: 'alerts', ...state, entries: [entry], summary: null }, undefined));
     }
-    const isWhole = incidents.includes(sink);
-    const anomalies = new Set(
-      isWhole ? [] : ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown),
-    );
+    if (incidents.includes(sink)) {
+      return chunksOf(ordered, maxIncidents).map((part) =>
+        newMessage(sink, { kind: 'alerts', ...state, entries: part, summary: null }, undefined),
+      );
+    }
+    const anomalies = new Set(ordered.filter(({ fact }) => fact.kind === 'anomaly').slice(anomaliesShown));
     const others = ordered.filter((entry) => !anomalies.has(entry));
-    const shown = isWhole ? others : others.slice(0, entriesShown);
-    const left = [...anomalies, ...others.slice(shown.length)];
+    const shown = others.slice(0, entriesShown);
+    const left = [...anomalies, ...others.slice(entriesShown)];
     const own = picturesFor(sink).filter(({ key }) => shown.some((entry) => entry.key === key));
     const message: Message = {
       kind: 'alerts',
@@ -150,6 +152,15 @@ export function messagesOf(
 
 /** A message has this many entries, far more than any sink shows, and counts the others: a night may raise thousands. */
 const entriesShown = 100;
+
+/** A message to a sink of incidents has this many events: the service limits events a minute, and each message has its receipt. */
+const maxIncidents = 50;
+
+function chunksOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
 
 /** An agent gets this many alerts of one evaluation, the most urgent ones: each is a call that costs money. */
 export const maxAlertsOfAgent = 20;

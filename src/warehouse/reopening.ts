@@ -8,9 +8,13 @@ export interface Invoice {
   readonly invoiced: string;
 }
 
-/** The option that gives these invoices again, as a person types it: `--invoice acc_main=3623.03`. */
-export function invoiceOption(invoices: readonly Invoice[]): string {
-  return `--invoice ${shellWord(invoices.map(({ account, invoiced }) => `${account}=${typedDecimal(invoiced)}`).join(','))}`;
+/**
+ * The option that gives these invoices again, as a person types it: `--invoice acc_main=3623.03`; with the account whose
+ * total is `missing`.
+ */
+export function invoiceOption(invoices: readonly Invoice[], missing?: string): string {
+  const given = invoices.map(({ account, invoiced }) => `${account}=${typedDecimal(invoiced)}`);
+  return `--invoice ${shellWord([...given, ...(missing === undefined ? [] : [`${missing}=…`])].join(','))}`;
 }
 
 /** A month that was closed: to close it again, with the invoices of its last close. */
@@ -18,6 +22,8 @@ export interface MonthToClose {
   /** `2026-10`. */
   readonly month: string;
   readonly invoices: readonly Invoice[];
+  /** The account whose invoice is still to be given. */
+  readonly missing?: string;
 }
 
 /** The closed months to reopen, oldest first, and the months to close afterwards. */
@@ -45,6 +51,7 @@ export function reopenAndClose({
   ].join(', then ');
 }
 
-function closeCommand({ month, invoices }: MonthToClose): string {
-  return `"costbook close ${month}${invoices.length === 0 ? '' : ` ${invoiceOption(invoices)}`}"`;
+function closeCommand({ month, invoices, missing }: MonthToClose): string {
+  const isPlain = invoices.length === 0 && missing === undefined;
+  return `"costbook close ${month}${isPlain ? '' : ` ${invoiceOption(invoices, missing)}`}"`;
 }

@@ -7,6 +7,7 @@ import { pagerDutyEvents } from '../../src/alerts/sinks/pagerduty.ts';
 import type { Attempt } from '../../src/alerts/sinks/sink.ts';
 import type { Picture } from '../../src/charts/picture.ts';
 import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings.ts';
+import type { ListingsFact } from '../../src/findings/kinds/listings.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,
@@ -46,6 +47,8 @@ function pagerDuty(url: string): SinkSettings {
   return { type: 'pagerduty', routingKey, apiUrl: `${url}/v2/enqueue`, allowPrivateNetwork: true };
 }
 
+const listings = exampleFacts['listings'] as ListingsFact;
+
 /** Every text of a message, by the name that it has. */
 function textsOf(value: unknown, name = ''): [string, string][] {
   if (typeof value === 'string') return [[name, value]];
@@ -70,6 +73,10 @@ describe('Microsoft Teams', () => {
     await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(many);
     expect(Buffer.byteLength(sink.told[1]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
     expect(sink.told[1]?.text).toContain('"costbook alerts --open\\" lists them');
+    const one = { ...message, entries: [entryOf({ ...listings, listings: Array(300).fill(listings.listings[0]) })] };
+    await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(one);
+    expect(Buffer.byteLength(sink.told[2]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
+    expect(sink.told[2]?.text).toContain('shows the rest');
   });
 });
 
@@ -83,7 +90,7 @@ describe('PagerDuty', () => {
     expect(await tell(pagerDuty(sink.url))).toEqual({ outcome: 'delivered' });
     await openSink(pagerDuty(sink.url), { log: noLog, signal: controller.signal })(ended);
     const events = sink.told.map(({ body }) => body as unknown as Record<string, string>);
-    const keys = message.entries.map(({ key }) => key);
+    const keys = message.entries.map(({ key }) => `acme: ${key}`);
     const of = (action: string) =>
       events.filter((event) => event['event_action'] === action).map((event) => event['dedup_key']);
     expect(of('trigger')).toEqual(keys);

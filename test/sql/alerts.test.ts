@@ -424,7 +424,7 @@ describe('facts about the data', () => {
         revision: '2026-08',
       });
       expect(nextWords(stepOf(fact as DataFact))).toContain(
-        'run "costbook reopen 2026-08 --reason …", then "costbook close 2026-08"',
+        `run "costbook reopen 2026-08 --reason …", then "costbook close 2026-08 --invoice 'acc_one=…'"`,
       );
       // The month before is reported while the newest is not due.
       expect(await factsAt('2026-09-10', undefined, ...months)).toMatchObject([{ month: '2026-07' }]);

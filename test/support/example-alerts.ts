@@ -151,7 +151,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     month: '2026-09',
     billed: '5796.940000000000',
     reopen: ['2026-09'],
-    close: [{ month: '2026-09', invoices: [] }],
+    close: [{ month: '2026-09', invoices: [], missing: 'acc_main' }],
     days: 10,
     revision: '2026-09',
   },

@@ -10,27 +10,30 @@ import type { SendMessage, SinkEffects } from './sink.ts';
 const maxSummary = 1024;
 const maxDedupKey = 255;
 const maxDetail = 2_000;
+const minuteMs = 60_000;
 
 /** An event for PagerDuty: it opens an incident, adds to it, or resolves it. */
 export type PagerDutyEvent = Readonly<Record<string, unknown>> & { readonly event_action: 'trigger' | 'resolve' };
 
 /**
- * The events of a message: one for each alert, whose key is the key of its incident, so that its end resolves it. A test
+ * The events of a message: one for each alert, whose project and key are the key of its incident, so that its end resolves it. A test
  * opens an incident of the lowest urgency and resolves it. A summary is no incident. Pure.
  */
 export function pagerDutyEvents(message: OutgoingMessage, routingKey: string): readonly PagerDutyEvent[] {
+  if (message.summary !== null && message.isTest) {
+    const event = eventOf(message, routingKey, `test/${message.id}`, message.summary.title, 'info');
+    return [event, resolving(event)];
+  }
   return message.entries.flatMap((entry) => {
-    const event = eventOf(entry, message, routingKey);
+    const event = eventOfEntry(entry, message, routingKey);
     return message.isTest && event.event_action === 'trigger' ? [event, resolving(event)] : [event];
   });
 }
 
-function eventOf(entry: AlertEntry, message: OutgoingMessage, routingKey: string): PagerDutyEvent {
-  const { key, transition, fact } = entry;
-  const head = { routing_key: routingKey, dedup_key: dedupKey(message.isTest ? `test/${message.id}` : key) };
-  if (transition === 'resolved') return { ...head, event_action: 'resolve' };
+function eventOfEntry(entry: AlertEntry, message: OutgoingMessage, routingKey: string): PagerDutyEvent {
+  const { transition, fact } = entry;
   const { title, sentences, next, fields, list, warnings, notes } = cardOf(entry);
-  const link = dashboardLink(message.origin?.dashboard, key, fact);
+  const link = dashboardLink(message.origin?.dashboard, entry.key, fact);
   const details = {
     ...(next === undefined ? {} : { next }),
     about: sentences.join(' '),
@@ -39,23 +42,36 @@ function eventOf(entry: AlertEntry, message: OutgoingMessage, routingKey: string
     ...(warnings.length === 0 ? {} : { warnings: warnings.join('\n') }),
     notes: notes.join(' · '),
   };
+  const key = message.isTest ? `test/${message.id}` : entry.key;
+  const event = eventOf(message, routingKey, key, title, message.isTest ? 'info' : fact.severity, {
+    ...(fact.account === null ? {} : { component: fact.account }),
+    class: fact.kind,
+    custom_details: Object.fromEntries(
+      Object.entries(details).map(([name, value]) => [name, shorten(value, maxDetail)]),
+    ),
+  });
+  if (transition === 'resolved') return resolving(event);
+  return { ...event, ...(link === undefined ? {} : { links: [{ href: link, text: 'Dashboard' }] }) };
+}
+
+/** An event that opens an incident. Two projects may share an integration key, so the project is part of the incident's. */
+function eventOf(
+  { origin, isTest, at }: OutgoingMessage,
+  routingKey: string,
+  key: string,
+  title: string,
+  severity: string,
+  more: Readonly<Record<string, unknown>> = {},
+): PagerDutyEvent {
+  const project = origin?.project ?? 'costbook';
   return {
-    ...head,
-    event_action: 'trigger',
+    ...{ routing_key: routingKey, dedup_key: dedupKey(`${project}: ${key}`), event_action: 'trigger' },
     payload: {
-      summary: shorten(`${message.isTest ? '[test] ' : ''}${title}`, maxSummary),
-      severity: message.isTest ? 'info' : fact.severity,
-      source: message.origin?.host ?? 'costbook',
-      timestamp: message.at,
-      ...(fact.account === null ? {} : { component: fact.account }),
-      group: message.origin?.project ?? 'costbook',
-      class: fact.kind,
-      custom_details: Object.fromEntries(
-        Object.entries(details).map(([name, value]) => [name, shorten(value, maxDetail)]),
-      ),
+      summary: shorten(`${isTest ? '[test] ' : ''}${title}`, maxSummary),
+      ...{ severity, source: origin?.host ?? 'costbook', timestamp: at, group: project },
+      ...more,
     },
     client: 'Costbook',
-    ...(link === undefined ? {} : { links: [{ href: link, text: 'Dashboard' }] }),
   };
 }
 
@@ -75,13 +91,18 @@ function dedupKey(key: string): string {
  */
 export function openPagerDuty({ routingKey, ...settings }: PagerDutySettings, { signal }: SinkEffects): SendMessage {
   return async (message) => {
-    for (const event of pagerDutyEvents(message, routingKey)) {
+    const events = pagerDutyEvents(message, routingKey);
+    for (const event of events) {
       const attempt = await post({
         ...{ url: settings.apiUrl, allowPrivateNetwork: settings.allowPrivateNetwork },
         ...{ headers: {}, body: JSON.stringify(event), signal },
       });
-      if (attempt.outcome !== 'delivered') return attempt;
+      if (attempt.outcome === 'delivered') continue;
+      // The limit of events is one of minutes.
+      return attempt.isPassing ? { ...attempt, retryAfterMs: attempt.retryAfterMs ?? minuteMs } : attempt;
     }
-    return { outcome: 'delivered' };
+    return events.length > 0
+      ? { outcome: 'delivered' }
+      : { outcome: 'refused', reason: 'a summary is no incident: name another sink for it', isPassing: false };
   };
 }

@@ -11,6 +11,9 @@ const maxLine = 2_000;
 
 /** A part of an Adaptive Card. Text is in runs: unlike text blocks, they read no Markdown, so that a name cannot format. */
 type Part = Readonly<Record<string, unknown>>;
+type Area = Part & { readonly items: Part[] };
+
+const rest = '… costbook alerts --open, or costbook summarize --dry-run, shows the rest';
 
 const styles = { critical: 'attention', warning: 'warning', info: 'accent' } as const;
 
@@ -19,7 +22,7 @@ const styles = { critical: 'attention', warning: 'warning', info: 'accent' } as 
  * fit are counted. Pure.
  */
 export function teamsMessage(message: OutgoingMessage): Part {
-  const areas =
+  const areas: Area[] =
     message.summary === null
       ? message.entries.map((entry) => areaOf(entry, message.origin?.dashboard))
       : [{ type: 'Container', items: summaryLines(message) }];
@@ -42,11 +45,17 @@ export function teamsMessage(message: OutgoingMessage): Part {
     };
   };
   let shown = areas.length;
-  while (shown > 1 && Buffer.byteLength(JSON.stringify(card(shown))) > maxTeamsBytes) shown -= 1;
+  const isTooLarge = () => Buffer.byteLength(JSON.stringify(card(shown))) > maxTeamsBytes;
+  while (shown > 1 && isTooLarge()) shown -= 1;
+  // Of a single alert that is too large, the end of its list goes; its key stays.
+  const [{ items } = { items: [] }] = areas;
+  const isCut = isTooLarge();
+  while (items.length > 3 && isTooLarge()) items.splice(-2, 1);
+  if (isCut) items.splice(-1, 0, text(rest));
   return card(shown);
 }
 
-function areaOf(entry: AlertEntry, dashboard: string | undefined): Part {
+function areaOf(entry: AlertEntry, dashboard: string | undefined): Area {
   const card = cardOf(entry);
   const link = dashboardLink(dashboard, entry.key, entry.fact);
   const isOver = entry.transition === 'resolved';
@@ -59,7 +68,7 @@ function areaOf(entry: AlertEntry, dashboard: string | undefined): Part {
 }
 
 /** The title, what to do, and then why. */
-function linesOf(card: Card): readonly Part[] {
+function linesOf(card: Card): Part[] {
   return [
     text(`${card.icon} ${card.title}`, { weight: 'Bolder', size: 'Medium' }),
     ...(card.share === undefined ? [] : [text(bar(card.share), { fontType: 'Monospace' })]),
@@ -75,19 +84,18 @@ function linesOf(card: Card): readonly Part[] {
   ];
 }
 
-function summaryLines({ summary }: OutgoingMessage): readonly Part[] {
+/** The text has tables for letters of one width. */
+function summaryLines({ summary }: OutgoingMessage): Part[] {
   if (summary === null) return [];
-  const lines = [
-    ...(summary.opening === undefined ? [] : [summary.opening]),
-    ...summary.text.split('\n'),
-    ...(summary.answers ?? []).flatMap(answerLines),
-  ];
+  const lines = (all: readonly string[], look: Part = {}) =>
+    all.filter((line) => line !== '').map((line) => text(line, look));
   return [
     text(summary.title, { weight: 'Bolder', size: 'Medium' }),
-    ...lines
-      .filter((line) => line !== '')
-      .slice(0, 100)
-      .map((line) => text(line)),
+    ...lines([
+      ...(summary.opening === undefined ? [] : [summary.opening]),
+      ...(summary.answers ?? []).flatMap(answerLines),
+    ]),
+    ...lines(summary.text.split('\n'), { fontType: 'Monospace' }),
   ];
 }
 

@@ -31,7 +31,9 @@ export const invoice: DataKind<InvoiceFact, Row> = {
       month: String(row['month']),
       billed: String(row['billed']),
       reopen: String(row['reopen']).split(','),
-      close: toClose(String(row['month'])),
+      close: toClose(String(row['month'])).map((each) =>
+        each.month === String(row['month']) ? { ...each, missing: String(row['account']) } : each,
+      ),
     }));
   },
   findings: (rows, world) =>
@@ -42,15 +44,13 @@ export const invoice: DataKind<InvoiceFact, Row> = {
       days: world.invoiceDays ?? null,
       ...row,
     })),
+  isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
   words: ({ account, month, billed }) => ({
     title: `${month} of ${account} is closed without an invoice: it bills ${usd(billed)}, the sum of the books`,
     sentences: [],
   }),
   over: ({ account }) => ({ title: `no closed month of ${account} waits for its invoice`, sentences: [] }),
-  step: ({ month, reopen, close }) =>
-    act(
-      `when its invoice is there, run ${reopenAndClose({ reopen, close })}; add --invoice and its total to the close of ${month}.`,
-    ),
+  step: ({ reopen, close }) => act(`when its invoice is there, run ${reopenAndClose({ reopen, close })}.`),
   amount: ({ billed }) => billed,
   isDated: true,
   page: () => '/months',
