@@ -8,6 +8,9 @@ import { type LiveLine, openLiveLine } from '../terminal/live-line.ts';
 import { usualWidth } from '../terminal/text-width.ts';
 import { forTerminal } from '../text/safe-text.ts';
 
+/** The colours that commands use: bold, dim, red, green, yellow, and their ends. Nothing else reaches a terminal as it is. */
+const colours = new RegExp(`(${'\\u001b'}\\[(?:1|2|22|31|32|33|39)m)`);
+
 /** What a command reads from and writes to the three streams of its process. */
 export interface Streams {
   readonly secrets: Redactor;
@@ -64,7 +67,12 @@ export function openStreams(
     const text = typeof data === 'string' ? data : decoder.decode(data, { stream: true });
     return text
       .split(/\r?\n/)
-      .map((line) => forTerminal(line))
+      .map((line) =>
+        line
+          .split(colours)
+          .map((part) => (colours.test(part) ? part : forTerminal(part)))
+          .join(''),
+      )
       .join('\n');
   }
   const typed = openTyping({ stdin, stderr, interrupt }, liveLine, signal);

@@ -40,6 +40,13 @@ describe.concurrent('costbook sql', () => {
     },
   );
 
+  test('leaves the colours of commands on a terminal', async () => {
+    const { ended, stdout } = startMain(['status', '--dir', dir], { TERM: 'xterm-256color' }, { columns: 80 });
+    await ended;
+    expect(stdout()).toContain('\u001b[1m');
+    expect(stdout()).not.toContain('\ufffd');
+  });
+
   test('prints a table and complete-through', async () => {
     expect(await sql(byWorkspace)).toEqual({
       exitCode: 0,
