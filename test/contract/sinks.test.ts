@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { retryDelayMs } from '../../src/alerts/deliver.ts';
 import { openSink } from '../../src/alerts/sinks/index.ts';
 import { pagerDutyEvents } from '../../src/alerts/sinks/pagerduty.ts';
 import type { Attempt } from '../../src/alerts/sinks/sink.ts';
@@ -106,6 +107,13 @@ describe('PagerDuty', () => {
     expect(await tell(pagerDuty(sink.url))).toMatchObject({ outcome: 'refused', isPassing: true, retryAfterMs: 3000 });
     expect(sink.told).toHaveLength(2);
     expect(await tell(pagerDuty(sink.url))).toEqual({ outcome: 'delivered' });
+  });
+
+  test('that fails in passing is tried again in the same run: nobody waits for a page until the next night', async () => {
+    const sink = await startSink(says(503));
+    const attempt = await tell(pagerDuty(sink.url));
+    if (attempt.outcome === 'delivered') throw new Error('it was delivered');
+    expect(retryDelayMs(attempt, 1, () => 0.5)).toBeLessThan(1000);
   });
 
   test('gets a test as an incident that is resolved at once', async () => {

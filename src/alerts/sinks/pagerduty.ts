@@ -10,14 +10,13 @@ import type { SendMessage, SinkEffects } from './sink.ts';
 const maxSummary = 1024;
 const maxDedupKey = 255;
 const maxDetail = 2_000;
-const minuteMs = 60_000;
 
 /** An event for PagerDuty: it opens an incident, adds to it, or resolves it. */
 export type PagerDutyEvent = Readonly<Record<string, unknown>> & { readonly event_action: 'trigger' | 'resolve' };
 
 /**
- * The events of a message: one for each alert, whose project and key are the key of its incident, so that its end resolves it. A test
- * opens an incident of the lowest urgency and resolves it. A summary is no incident. Pure.
+ * The events of a message: one for each alert, whose project and key are the key of its incident, so that its end resolves
+ * it. A test opens an incident of the lowest urgency and resolves it. A summary is no incident. Pure.
  */
 export function pagerDutyEvents(message: OutgoingMessage, routingKey: string): readonly PagerDutyEvent[] {
   if (message.summary !== null && message.isTest) {
@@ -97,9 +96,7 @@ export function openPagerDuty({ routingKey, ...settings }: PagerDutySettings, { 
         ...{ url: settings.apiUrl, allowPrivateNetwork: settings.allowPrivateNetwork },
         ...{ headers: {}, body: JSON.stringify(event), signal },
       });
-      if (attempt.outcome === 'delivered') continue;
-      // The limit of events is one of minutes.
-      return attempt.isPassing ? { ...attempt, retryAfterMs: attempt.retryAfterMs ?? minuteMs } : attempt;
+      if (attempt.outcome !== 'delivered') return attempt;
     }
     return events.length > 0
       ? { outcome: 'delivered' }

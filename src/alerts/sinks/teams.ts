@@ -6,7 +6,7 @@ import { post } from './post.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 
 /** The largest body in bytes: Teams refuses messages of more than 28 KB. */
-export const maxTeamsBytes = 27_000;
+const maxTeamsBytes = 27_000;
 const maxLine = 2_000;
 
 /** A part of an Adaptive Card. Text is in runs: unlike text blocks, they read no Markdown, so that a name cannot format. */
