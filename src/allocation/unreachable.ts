@@ -1,4 +1,5 @@
 import type { Place } from '../config/index.ts';
+import { matchesInOrder } from '../text/star-pattern.ts';
 import type { Condition, Rule } from './definition.ts';
 
 /** A rule and its place in the file. */
@@ -61,17 +62,10 @@ function includes(wide: Condition, narrow: Condition): boolean {
 
 /** Whether a text matches one of our LIKE patterns: `%` matches any characters, and `\` escapes the next one. */
 export function isLike(text: string, pattern: string): boolean {
-  const [first = '', ...rest] = splitAtPercent(pattern).map((window) => window.replace(/\\(.)/gs, '$1'));
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const window of rest) {
-    const found = text.indexOf(window, at);
-    if (found === -1) return false;
-    at = found + window.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+  return matchesInOrder(
+    text,
+    splitAtPercent(pattern).map((window) => window.replace(/\\(.)/gs, '$1')),
+  );
 }
 
 function splitAtPercent(pattern: string): string[] {

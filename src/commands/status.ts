@@ -7,6 +7,7 @@ import { loadConfig } from '../config/index.ts';
 import {
   alertRows,
   diskKey,
+  endedRunOf,
   isRefusedClose,
   type OpenAlert,
   staleStep,
@@ -280,19 +281,9 @@ function failedStepOf(lastRun: SqlRow | undefined, failures: readonly SqlRow[]):
 
 /** A run that failed or was interrupted, from its row. */
 function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
-  const failed = {
-    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
-    error: textOrNull(row['error']),
-    errorCode: textOrNull(row['error_code']),
-  };
-  const next = stepAfterRun({
-    ...{ ...failed, command: String(row['command']), outcome: String(row['outcome']) },
-    nextStep: textOrNull(row['next_step']),
-    endedAt: textOrNull(row['ended_at']),
-    failingSince: textOrNull(row['failing_since']),
-    startedAs: textOrNull(row['started_as']),
-  });
-  return { ...failed, next: nextWords(next), at: textOrNull(row['ended_at']) };
+  const ended = endedRunOf(row);
+  const { exitCode, error, errorCode, endedAt } = ended;
+  return { exitCode, error, errorCode, next: nextWords(stepAfterRun(ended)), at: endedAt };
 }
 
 /** The status with what is read from files: faults of the books, mistakes in jobs/, and what a run could not store. */

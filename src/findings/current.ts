@@ -102,7 +102,7 @@ export async function currentCauses(
   const held = heldFacts(rows, world);
   const heldKeys = new Set(held.map(({ key }) => key));
   const current = [
-    ...held.filter(({ kind }) => kind === 'closed_month' || kind === 'invoice'),
+    ...held.filter((fact) => dataKindOf(fact)?.isRefreshed === true),
     ...(open.some(({ kind }) => kind === 'anomaly') ? await anomaliesNow(connection, open, world) : []),
   ];
   return {

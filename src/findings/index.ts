@@ -13,7 +13,15 @@ export { withNews } from './held.ts';
 export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 export type { BooksFact } from './kinds/books.ts';
 export { type AlertFact, parseFact, wordsOfKind } from './kinds/index.ts';
-export { alertKey, diskKey, isRefusedClose, type RunFact, stepAfterMistakes, stepAfterRun } from './kinds/run.ts';
+export {
+  alertKey,
+  diskKey,
+  endedRunOf,
+  isRefusedClose,
+  type RunFact,
+  stepAfterMistakes,
+  stepAfterRun,
+} from './kinds/run.ts';
 export { throughWords } from './kinds/sentences.ts';
 export { staleStep } from './kinds/stale.ts';
 export { alertWords, type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';

@@ -38,6 +38,8 @@ export interface DataKind<F extends Finding, Row> extends WordsOfKind<F> {
   causeWords?(fact: F): string;
   /** What to do. */
   step(fact: F): NextStep;
+  /** Whether lists show it as the books have it now, since commands may have made its last words or steps wrong. */
+  readonly isRefreshed?: true;
   /** The reason in lists, if it is not the first sentence. */
   detail?(fact: F): string | undefined;
 }

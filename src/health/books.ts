@@ -4,13 +4,20 @@ import { allOpenAlerts, countWords, unstoredStill } from '../alerts/index.ts';
 import type { Effects } from '../base/effects.ts';
 import { CostbookError, exitCodes, firstSentence, isForRepair, UsageError } from '../base/errors.ts';
 import { faultAndStep, unprovenWindowCode } from '../base/failure.ts';
-import { clockStep, type NextStep, nextWords, wait } from '../base/next-step.ts';
+import { clockStep, nextWords, wait } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets, staleCounts } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { alertRows, diskKey, isRefusedClose, isSameCause, type OpenAlert, stepAfterRun } from '../findings/index.ts';
+import {
+  alertRows,
+  diskKey,
+  endedRunOf,
+  isRefusedClose,
+  isSameCause,
+  type OpenAlert,
+  stepAfterRun,
+} from '../findings/index.ts';
 import { checkLanding } from '../ingest/index.ts';
-import { textOrNull } from '../tables/optional-text.ts';
 import { counted } from '../text/counted.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time/time.ts';
@@ -88,7 +95,7 @@ export async function books(
     const failures = (await alertRows(snapshot.connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
     const ingest = failures.find((row) => row['command'] === 'ingest');
     const [unstoredAlert] = await unstoredStill(dir);
-    const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepOf(ingest));
+    const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepAfterRun(endedRunOf(ingest)));
     const ofFailure = unstoredAlert?.next ?? ofIngest;
     const isHealed = faults.length > 0 && (ingest === undefined || ofFailure.includes('"costbook repair"'));
     const remedy = isHealed ? afterRepair : ofFailure;
@@ -226,7 +233,7 @@ function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults, 
   if (isRefusedClose({ command, outcome, exitCode })) {
     return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
   }
-  const step = stepOf(failedStep ?? row);
+  const step = stepAfterRun(endedRunOf(failedStep ?? row));
   // The finding about the files has the reason and the step.
   if (isForRepair && step.words.includes(repairing))
     return warn(
@@ -241,21 +248,6 @@ function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults, 
     );
   }
   return warn(`the last run (${command}) ${outcome}: ${reason}`, nextWords(step));
-}
-
-/** What to do after a failed run or step. */
-function stepOf(row: SqlRow): NextStep {
-  return stepAfterRun({
-    command: String(row['command']),
-    outcome: String(row['outcome']),
-    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
-    error: textOrNull(row['error']),
-    errorCode: textOrNull(row['error_code']),
-    nextStep: textOrNull(row['next_step']),
-    endedAt: textOrNull(row['ended_at']),
-    failingSince: textOrNull(row['failing_since']),
-    startedAs: textOrNull(row['started_as']),
-  });
 }
 
 /** The first line of the error of each failed step; a list stays with the line that introduces it. */

@@ -10,7 +10,11 @@ export function starsFault(pattern: string): string | undefined {
 
 /** Whether a text matches a pattern. Takes time only in proportion to both. */
 export function matchesStars(text: string, pattern: string): boolean {
-  const [first = '', ...parts] = pattern.split('*');
+  return matchesInOrder(text, pattern.split('*'));
+}
+
+/** Whether a text begins with the first part, ends with the last, and has the others between them in order; one part is all. */
+export function matchesInOrder(text: string, [first = '', ...parts]: readonly string[]): boolean {
   const last = parts.pop();
   if (last === undefined) return text === first;
   if (!text.startsWith(first)) return false;

@@ -66,6 +66,7 @@ export const closedMonth: DataKind<ClosedMonthFact, Row> = {
   amount: ({ cost }) => cost,
   size: ({ cost }) => Math.abs(Number(cost)),
   isDated: true,
+  isRefreshed: true,
   page: () => '/months',
 };
 

@@ -53,5 +53,6 @@ export const invoice: DataKind<InvoiceFact, Row> = {
   step: ({ reopen, close }) => act(`when its invoice is there, run ${reopenAndClose({ reopen, close })}.`),
   amount: ({ billed }) => billed,
   isDated: true,
+  isRefreshed: true,
   page: () => '/months',
 };

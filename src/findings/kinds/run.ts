@@ -4,6 +4,7 @@ import { act, type NextStep, parseNextStep, thenAgain, wait, waitForPlatform } f
 import { textOrNull } from '../../tables/optional-text.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import { hourMs } from '../../time/time.ts';
+import type { SqlRow } from '../../warehouse/index.ts';
 import { causesOfRun, outOfDateCause } from '../causes.ts';
 import { codesOf, failuresIn, isForPerson } from '../failure-codes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
@@ -50,16 +51,8 @@ export const run: DataKind<RunFact, LastRun> = {
   name: 'run',
   read: async (connection) =>
     (await alertRows(connection, 'last_runs')).map((row) => ({
-      command: String(row['command']),
+      ...endedRunOf(row),
       runNumber: Number(row['run_number']),
-      outcome: String(row['outcome']),
-      exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
-      error: textOrNull(row['error']),
-      errorCode: textOrNull(row['error_code']),
-      nextStep: textOrNull(row['next_step']),
-      endedAt: textOrNull(row['ended_at']),
-      failingSince: textOrNull(row['failing_since']),
-      startedAs: textOrNull(row['started_as']),
     })),
   findings: (rows, world) =>
     rows
@@ -100,6 +93,21 @@ export const run: DataKind<RunFact, LastRun> = {
   /** The first sentence of each of its errors. */
   detail: ({ error }) => (error === null ? undefined : oneLine(firstSentences(error), maxSentenceLength)),
 };
+
+/** How a run or a step ended, from its row. */
+export function endedRunOf(row: SqlRow) {
+  return {
+    command: String(row['command']),
+    outcome: String(row['outcome']),
+    exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
+    error: textOrNull(row['error']),
+    errorCode: textOrNull(row['error_code']),
+    nextStep: textOrNull(row['next_step']),
+    endedAt: textOrNull(row['ended_at']),
+    failingSince: textOrNull(row['failing_since']),
+    startedAs: textOrNull(row['started_as']),
+  };
+}
 
 /** Whether a run failed only because hours are unproven, which has an alert, or refused because the fetch before it failed. */
 function isOnlyConsequence(fact: RunFact, others: readonly Finding[]): boolean {
