@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import {
+  Composer,
+  type CST,
   type Document,
   type ErrorCode,
   isAlias,
@@ -11,7 +13,7 @@ import {
   Lexer,
   LineCounter,
   Parser,
-  parseDocument,
+  YAMLParseError,
 } from 'yaml';
 import { UsageError } from '../base/errors.ts';
 import { type NextStep, stepSentence } from '../base/next-step.ts';
@@ -191,13 +193,20 @@ export function parseYaml(text: string, file: string, problems: Problems): { roo
     problems.report(endOf(file), tooLarge(bytes));
     return unread;
   }
-  const tooDeep = tooDeepAt(text);
+  // keysOf finds duplicate keys, because the parser's own check takes quadratic time.
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
+  let tooDeep: number | undefined;
+  const tokens = tokensOf(text, (offset) => {
+    tooDeep = offset;
+  });
+  const [document, second] = composer.compose(tokens, true, text.length);
   if (tooDeep !== undefined) {
     problems.report(at(tooDeep), `found more than ${maxNesting} levels of nesting, expected fewer; flatten it`);
     return unread;
   }
-  // keysOf finds duplicate keys, because the parser's own check takes quadratic time.
-  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
+  // Even an empty text is a document.
+  if (document === undefined) return unread;
+  if (second) document.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''));
   const { root, aliases } = toData(document, at);
   const faults = [...document.errors, ...document.warnings];
   reportFaults(faults, text, at, problems);
@@ -221,16 +230,16 @@ function placeFinder(text: string, file: string): PlaceFinder {
 }
 
 /**
- * The offset at which the text nests too deeply, or undefined. Measured on the parser's own stack, because later steps
+ * The tokens of a text; they end where it nests too deeply. Measured on the parser's own stack, because later steps
  * recurse, and V8 ends the process if it compiles a regular expression at the end of its stack.
  */
-function tooDeepAt(text: string): number | undefined {
+function* tokensOf(text: string, endAt: (offset: number) => void): Generator<CST.Token, void> {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
-    for (const _ of parser.next(lexeme));
-    if (parser.stack.length > maxNesting) return parser.offset;
+    yield* parser.next(lexeme);
+    if (parser.stack.length > maxNesting) return endAt(parser.offset);
   }
-  return undefined;
+  yield* parser.end();
 }
 
 /** Messages by the parser's codes: its own messages quote the file, which may contain a token. */
