@@ -158,7 +158,7 @@ async function readCommandLine(
  */
 async function workByPlatformTime(command: Command, { dir, effects }: CommandContext, of: Invocation): Promise<void> {
   if (of.project === undefined || command.staysUp) return;
-  const { publishedClock } = await import('./warehouse/snapshot-file.ts');
+  const { publishedClock } = await import('./warehouse/integrity/snapshot-file.ts');
   correctClock(effects, await publishedClock(dir), { isReported: command.name === 'doctor' });
 }
 

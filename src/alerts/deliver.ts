@@ -1,5 +1,5 @@
 import type { Instant } from '../time/time.ts';
-import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/index.ts';
+import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/ledger/index.ts';
 import { type Message, type OutgoingMessage, withAnswers } from './message.ts';
 import type { Attempt, SendMessage } from './sinks/sink.ts';
 

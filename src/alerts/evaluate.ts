@@ -8,7 +8,8 @@ import {
 } from '../findings/index.ts';
 import { completenessOf } from '../reports/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
-import type { Connection, KnownAlert, NewMessage } from '../warehouse/index.ts';
+import type { KnownAlert, NewMessage } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { maxAlertsOfAgent, messagesOf, type Origin } from './message.ts';
 import { readPictures } from './pictures.ts';
 import { asKnown, type UnstoredAlert } from './unstored-alerts.ts';

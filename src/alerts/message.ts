@@ -14,7 +14,7 @@ import {
 import { decimalOfWhole, usd, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal, maxNameLength, oneLine } from '../text/safe-text.ts';
-import type { NewMessage, StoredAnswer } from '../warehouse/index.ts';
+import type { NewMessage, StoredAnswer } from '../warehouse/ledger/index.ts';
 import type { CostSummary } from './summary.ts';
 
 /** The content of a message, before a sink formats it. Stored in the outbox as JSON. */

@@ -20,7 +20,7 @@ import { textOrNull } from '../tables/optional-text.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { comparedWith } from '../time/compared.ts';
 import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import type { Connection, SqlRow } from '../warehouse/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import { inOrder, type MessagePicture } from './message.ts';
 import type { SummaryPeriod } from './summary.ts';
 

@@ -23,7 +23,8 @@ import { incompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { windowBefore } from '../time/compared.ts';
 import { calendarOf, formatInstant, formatWindow, type Holidays, type Instant, type Window } from '../time/time.ts';
-import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
+import { type Completeness, completeness } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
 /** Longer names are cut, because people read messages on phones. */
 const maxCellWidth = 48;

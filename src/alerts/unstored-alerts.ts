@@ -13,7 +13,8 @@ import {
 } from '../findings/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
-import type { Connection, KnownAlert, RaisedAlert } from '../warehouse/index.ts';
+import type { KnownAlert, RaisedAlert } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { Message } from './message.ts';
 import type { AlertingContext } from './notify.ts';
 

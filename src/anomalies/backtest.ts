@@ -1,7 +1,8 @@
 import type { Severity } from '../base/severity.ts';
 import { type KnownCoverage, reachedAt, readKnown } from '../budgets/index.ts';
 import { dayMs, dayName, dayNumber, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import { type Connection, completeness, readSql } from '../warehouse/index.ts';
+import { completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { anomalyKey } from './evaluate-books.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';

@@ -1,5 +1,5 @@
 import { dayMs, formatInstant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import type { AnomalyRules } from './rules.ts';
 import { usualBand } from './usual-band.ts';
 

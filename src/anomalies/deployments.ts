@@ -1,6 +1,6 @@
 import { textOrNull } from '../tables/optional-text.ts';
 import { hourMs } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 
 /** A setting of a resource that changed; null stands for none. */
 export interface ChangedSetting {

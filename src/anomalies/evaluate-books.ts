@@ -1,13 +1,6 @@
 import { dayMs, dayName, dayNamed, dayNumber, formatInstant, type Instant } from '../time/time.ts';
-import {
-  type AnomalyEvaluation,
-  type AnomalyRow,
-  type Completeness,
-  type Connection,
-  completeness,
-  readSql,
-  type SqlRow,
-} from '../warehouse/index.ts';
+import { type AnomalyEvaluation, type AnomalyRow, type Completeness, completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import type { DailyCosts } from './baseline.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import { type Episode, quietDays } from './detect.ts';

@@ -1,4 +1,5 @@
-import { type Connection, type FeedbackGiven, readSql } from '../warehouse/index.ts';
+import type { FeedbackGiven } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import type { StoredFeedback } from './feedback.ts';
 import { scopeOf } from './scope.ts';
 

@@ -1,5 +1,6 @@
 import { dayMs, dayName, dayNamed, dayNumber, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import { type AnomalyRow, type Completeness, type Connection, readSql } from '../warehouse/index.ts';
+import type { AnomalyRow, Completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import type { AnomalyDetail, RunawayHours } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { type Explained, explain } from './explain.ts';

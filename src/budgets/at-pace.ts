@@ -1,6 +1,7 @@
 import { costAtPace, type KnownSpend, knownHours } from '../outlook/index.ts';
 import { type CalendarPeriod, dayMs, hourMs, type Instant, type Window } from '../time/time.ts';
-import type { AnswerCache, Connection } from '../warehouse/index.ts';
+import type { AnswerCache } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { Budget } from './budget.ts';
 import type { ScopeHistory } from './forecast-histories.ts';
 import { withGoingOn } from './going-on.ts';

@@ -11,7 +11,7 @@ import {
   hourMs,
   type Instant,
 } from '../time/time.ts';
-import { type Connection, readSql } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import { anomaliesIn, readAnomalyShares } from './anomaly-shares.ts';
 import { type Budget, budgetCalendar } from './budget.ts';
 import { hasHoursAt, reachedAt, readKnown } from './coverage-known.ts';

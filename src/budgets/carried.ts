@@ -1,5 +1,5 @@
 import type { CalendarPeriod } from '../time/time.ts';
-import type { Connection } from '../warehouse/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { type Budget, budgetCalendar, type Carried, plannedIn } from './budget.ts';
 import { shareOfAmount } from './planned-amount.ts';
 import { readSpends, type SpendsAsked } from './spend.ts';

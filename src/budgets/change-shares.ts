@@ -1,5 +1,6 @@
 import { hourMs, type Instant } from '../time/time.ts';
-import type { AnswerCache, Connection } from '../warehouse/index.ts';
+import type { AnswerCache } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { Budget, BudgetScope, PlannedChange } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import type { ChangePart } from './planned-change.ts';

@@ -11,7 +11,8 @@ import {
   type PeriodKind,
   type Window,
 } from '../time/time.ts';
-import { type AnswerCache, type Completeness, type Connection, readSql, type SqlRow } from '../warehouse/index.ts';
+import type { AnswerCache, Completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastScope } from './forecast-rows.ts';

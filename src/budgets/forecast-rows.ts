@@ -1,6 +1,6 @@
 import { decimalOfWhole, usdDecimals } from '../money/money.ts';
 import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../time/time.ts';
-import type { ForecastRow, ForecastScopeRow } from '../warehouse/index.ts';
+import type { ForecastRow, ForecastScopeRow } from '../warehouse/ledger/index.ts';
 import type { Budget } from './budget.ts';
 import type { ForecastOrigin } from './cached-forecasts.ts';
 import { type NoPeriodForecast, type PeriodForecast, reachedOn } from './period-forecast.ts';

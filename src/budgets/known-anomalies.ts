@@ -1,5 +1,6 @@
 import { dayMs, dayNamed, formatInstant, type Instant } from '../time/time.ts';
-import { type AnomalyEvaluation, type AnomalyRow, type Connection, readSql } from '../warehouse/index.ts';
+import type { AnomalyEvaluation, AnomalyRow } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import { dailyRate } from './daily-rate.ts';
 import { mainDriverOf } from './main-driver.ts';
 

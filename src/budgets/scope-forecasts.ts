@@ -9,7 +9,8 @@ import {
   type PeriodKind,
   type Window,
 } from '../time/time.ts';
-import { type AnswerCache, type Connection, completeness, forecastKey, knownForecasts } from '../warehouse/index.ts';
+import { type AnswerCache, completeness, forecastKey, knownForecasts } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { readAnomalyShares } from './anomaly-shares.ts';
 import { forecastAtPace } from './at-pace.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from './budget.ts';

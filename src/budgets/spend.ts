@@ -2,15 +2,8 @@ import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { costOfDay, knownHours } from '../outlook/index.ts';
 import { nearest } from '../text/choices.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../time/time.ts';
-import {
-  type AnswerCache,
-  type Completeness,
-  type Connection,
-  cachedRows,
-  completeness,
-  readSql,
-  type SqlRow,
-} from '../warehouse/index.ts';
+import { type AnswerCache, type Completeness, cachedRows, completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import { type Budget, type BudgetPart, type BudgetScope, budgetCalendar } from './budget.ts';
 import { perUnit } from './cost-per-unit.ts';
 import { reachedAt, readKnown } from './coverage-known.ts';

@@ -1,6 +1,6 @@
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import { type Connection, readSql } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, unitOf } from './budget.ts';
 import { withCarried } from './carried.ts';
 import { goingOnEnd, plannedEnd } from './forecast-rows.ts';

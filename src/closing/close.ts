@@ -18,13 +18,12 @@ import {
   type ClosedMonth,
   type ClosedRate,
   type Completeness,
-  type Connection,
   type CoveredWindow,
   type Invoice,
-  readSql,
   reopenAndClose,
   type UnprovenWindow,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 
 /** What was billed to an account in a month: to close it, or to compare it with its close. */
 export interface BilledMonth extends AccountClose {

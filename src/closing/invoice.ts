@@ -1,6 +1,6 @@
 import { amount, decimalOfWhole, trimmedDecimal, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { formatMonth, type Instant } from '../time/time.ts';
-import type { AccountClose, Invoice } from '../warehouse/index.ts';
+import type { AccountClose, Invoice } from '../warehouse/ledger/index.ts';
 
 type Billed = Omit<AccountClose, 'sha256'>;
 

@@ -27,15 +27,9 @@ import { describeCompleteness } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { Instant } from '../time/time.ts';
-import {
-  type AnswerCache,
-  answerCache,
-  expectBooks,
-  knownAlerts,
-  type MadeBy,
-  openBooks,
-  type Warehouse,
-} from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
+import { type AnswerCache, answerCache, knownAlerts, type MadeBy } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';
 import { optionReader } from './options.ts';

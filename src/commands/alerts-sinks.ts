@@ -32,7 +32,9 @@ import { completenessOf } from '../reports/index.ts';
 import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatSecond } from '../time/time.ts';
-import { answerCache, type Connection, knownAlerts, openBooks } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
+import { answerCache, knownAlerts } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { CommandContext } from './command.ts';
 import { checkOut, writeWhole } from './out-file.ts';
 

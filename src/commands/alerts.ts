@@ -26,15 +26,9 @@ import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatSecond } from '../time/time.ts';
-import {
-  type Connection,
-  expectBooks,
-  openBooks,
-  readSql,
-  type SqlRow,
-  type StoredAnswer,
-  storedAnswers,
-} from '../warehouse/index.ts';
+import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
+import { type StoredAnswer, storedAnswers } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import { acknowledge, feedbackChoices } from './alerts-ack.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';

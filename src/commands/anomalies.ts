@@ -19,7 +19,7 @@ import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { dayMs, formatInstant } from '../time/time.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
 

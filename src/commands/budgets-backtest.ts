@@ -13,7 +13,7 @@ import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { nearest } from '../text/choices.ts';
 import { dayMs } from '../time/time.ts';
-import { openBooks } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';

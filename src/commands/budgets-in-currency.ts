@@ -10,7 +10,7 @@ import {
 } from '../currency/index.ts';
 import { decimalOfWhole, usdDecimals } from '../money/money.ts';
 import { floorMonth, type Instant } from '../time/time.ts';
-import type { Connection } from '../warehouse/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
 /** The second currency with the rate of the present month; undefined if there is none. */
 export async function presentCurrency(

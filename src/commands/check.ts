@@ -7,7 +7,8 @@ import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';
-import { type CheckResult, knownAlerts, openBooks, readChecks } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
+import { type CheckResult, knownAlerts, readChecks } from '../warehouse/ledger/index.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 

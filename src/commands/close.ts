@@ -25,26 +25,24 @@ import { type RevokedExport, revokedCloses, revokedWords } from '../reports/inde
 import { formatTable } from '../terminal/index.ts';
 import { quoted } from '../text/choices.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time/time.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import {
   type AccountClose,
   allocationInForce,
   type CheckResult,
   type ClosedMonth,
-  type Connection,
   closedMonths,
   completeness,
   contradictions,
   coveredWindows,
-  dueMonths,
-  expectBooks,
   invoiceOption,
   knownUnits,
-  openBooks,
   readChecks,
-  readSql,
   unprovenWindows,
-  type Warehouse,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import { dueMonths } from '../warehouse/load/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { exportsOfRevoked } from './revoked.ts';

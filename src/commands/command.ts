@@ -5,7 +5,8 @@ import type { Failure } from '../base/failure.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
 import type { SpendNow } from '../budgets/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
-import type { CheckResult, Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import type { CheckResult } from '../warehouse/ledger/index.ts';
 
 /** An option in the command table. Usage text, docs/cli.md and shell completion are generated from it. */
 export interface CommandOption {

@@ -12,7 +12,8 @@ import {
 } from '../mcp/index.ts';
 import { completenessOf, readReports } from '../reports/index.ts';
 import { childWork, openLimiter } from '../serve/index.ts';
-import { openBooks, readSql, readSqlFolder } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
+import { readSql, readSqlFolder } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { dashboardCommands, quietly } from './dashboard-commands.ts';
 import { answerInChild } from './run-in-child.ts';

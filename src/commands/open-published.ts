@@ -1,5 +1,6 @@
 import { memoryBesideWriterMb } from '../base/memory.ts';
-import { type Books, openBooks, type Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import { type Books, openBooks } from '../warehouse/integrity/index.ts';
 import type { CommandContext } from './command.ts';
 
 /**

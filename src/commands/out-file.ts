@@ -10,7 +10,7 @@ export async function checkOut(path: string, dir: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isFile()) throw new UsageError(`--out: ${path} is not a file; expected the name of a file`);
   // Imported here because loading DuckDB takes longer than everything else in a process that only asks.
-  const { snapshotFile } = await import('../warehouse/index.ts');
+  const { snapshotFile } = await import('../warehouse/integrity/index.ts');
   const books = await realpath(dirname(snapshotFile(dir))).catch(() => undefined);
   if (books !== undefined && !relative(books, folder).startsWith('..')) {
     throw new UsageError(`--out: ${path} is in ${books}, which is reserved for the books; choose another folder`);

@@ -24,20 +24,17 @@ import { tonightsSeries } from '../ingest/index.ts';
 import { historyParameters, metricsLimits, operations, requestPath } from '../platform/index.ts';
 import { counted } from '../text/counted.ts';
 import { floorHour, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time/time.ts';
+import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import {
   accountLedger,
-  type Connection,
   completeness,
   coveredWindows,
-  dueMonths,
-  groupsByWorkspace,
-  type LoadedQuery,
   lastQueries,
-  openBooks,
-  snapshotFile,
   startOfBooks,
   unprovenWindows,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import { dueMonths, groupsByWorkspace, type LoadedQuery } from '../warehouse/load/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { Command } from './command.ts';
 import { optionReader } from './options.ts';
 

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { prepareDecoding, readStoredLoads } from '../fetch/index.ts';
 import { rebuildLoads, withLandingLosses } from '../ingest/index.ts';
 import {
-  JournalLossError,
   type LoadInBooks,
   openRebuildingWarehouse,
   type RebuildingBase,
   type SnapshotFacts,
-} from '../warehouse/index.ts';
+} from '../warehouse/integrity/index.ts';
+import { JournalLossError } from '../warehouse/journal/index.ts';
 import type { CommandContext } from './command.ts';
 
 export interface WarehouseAsked {

@@ -11,7 +11,7 @@ import {
   readSeal,
   snapshotFile,
   type TableComparison,
-} from '../warehouse/index.ts';
+} from '../warehouse/integrity/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { makeWarehouse } from './rebuild-warehouse.ts';

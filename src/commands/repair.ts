@@ -6,12 +6,8 @@ import { expectProject, noProjectWords } from '../base/project-folder.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
 import { formatSecond, formatWindow } from '../time/time.ts';
 import {
-  closeGaps,
   describeFacts,
-  JournalLossError,
-  journalFolder,
   knowledgeOf,
-  type LostEvents,
   readSeal,
   type SnapshotFacts,
   setAside,
@@ -19,7 +15,8 @@ import {
   snapshotFile,
   warehouseFile,
   wholeSnapshot,
-} from '../warehouse/index.ts';
+} from '../warehouse/integrity/index.ts';
+import { closeGaps, JournalLossError, journalFolder, type LostEvents } from '../warehouse/journal/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { makeWarehouse, type WarehouseAsked } from './rebuild-warehouse.ts';

@@ -61,7 +61,9 @@ import {
   writeTable,
 } from '../reports/index.ts';
 import { nearest } from '../text/choices.ts';
-import { type Connection, completeness, openBooks, readSql, type SqlColumn, snapshotFile } from '../warehouse/index.ts';
+import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
+import { completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlColumn } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';

@@ -11,7 +11,7 @@ import {
   readReports,
 } from '../reports/index.ts';
 import { formatInstant } from '../time/time.ts';
-import { type Connection, lastSeen } from '../warehouse/index.ts';
+import { type Connection, lastSeen } from '../warehouse/store/index.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import { expectAnswerable, openQuestion, readQuestion } from './report-answer.ts';

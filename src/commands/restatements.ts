@@ -2,7 +2,8 @@ import { UsageError } from '../base/errors.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant, parseInstant } from '../time/time.ts';
-import { type Connection, openBooks, readSql, type SqlRow } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import type { Command } from './command.ts';
 
 export const restatementsCommand: Command = {

@@ -30,7 +30,8 @@ import {
 } from '../jobs/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant, parseInstant } from '../time/time.ts';
-import type { CheckResult, Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import type { CheckResult } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
 import { optionReader } from './options.ts';

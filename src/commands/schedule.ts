@@ -15,7 +15,8 @@ import {
 import { metricsText } from '../metrics/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
-import { type Books, type JobHistory, jobHistories, openBooks, snapshotFile } from '../warehouse/index.ts';
+import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
+import { type JobHistory, jobHistories } from '../warehouse/ledger/index.ts';
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { dashboardAddress, dashboardOptions, startDashboard } from './dashboard.ts';

@@ -5,7 +5,7 @@ import { contentOfExport, filesOfManifest } from '../reports/index.ts';
 import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { holdFolder } from '../warehouse/index.ts';
+import { holdFolder } from '../warehouse/store/index.ts';
 import type { CommandContext } from './command.ts';
 import type { PublishedPlace, StorePlace } from './exports-in-store.ts';
 

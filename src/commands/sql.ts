@@ -189,7 +189,7 @@ async function readQueryFile(file: string, { folder }: CommandContext): Promise<
 
 /** Prints the command that opens the snapshot in another program, read-only. */
 async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
-  const { expectBooks, snapshotFile } = await import('../warehouse/index.ts');
+  const { expectBooks, snapshotFile } = await import('../warehouse/integrity/index.ts');
   await expectBooks(context.dir);
   const line = lines[program](snapshotFile(context.dir));
   await context.write(context.json ? `${JSON.stringify({ line })}\n` : `${line}\n`);

@@ -41,7 +41,9 @@ import {
 import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatMonth, type Instant } from '../time/time.ts';
-import { type Books, type Connection, completeness, openBooks, readSql } from '../warehouse/index.ts';
+import { type Books, openBooks } from '../warehouse/integrity/index.ts';
+import { completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { type PublishedPlace, storeOf, withoutStore } from './exports-in-store.ts';
 import { optionReader } from './options.ts';

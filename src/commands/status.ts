@@ -28,22 +28,18 @@ import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal, maxSentenceLength } from '../text/safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time/time.ts';
+import { openBooks, type UnendedRun, unendedRun } from '../warehouse/integrity/index.ts';
 import {
-  type Connection,
   closeAgainStep,
   closedMonths,
   contradictions,
   differingCloses,
   differingCloseWords,
-  openBooks,
-  readSql,
-  type SqlRow,
-  type UnendedRun,
   type UnprovenText,
-  unendedRun,
   unprovenText,
   unprovenWindows,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
 import { exportsOfRevoked } from './revoked.ts';

@@ -1,7 +1,7 @@
 import { firstComparison, largestDifference } from '../findings/index.ts';
 import { roundDecimal, usd, usdDecimals } from '../money/money.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import type { UnprovenText } from '../warehouse/index.ts';
+import type { UnprovenText } from '../warehouse/ledger/index.ts';
 
 /** How many windows of an account are shown; --json has all. */
 const maxShown = 5;

@@ -14,7 +14,7 @@ import {
 import { statementReports } from '../statement/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { openScratch } from '../warehouse/index.ts';
+import { openScratch } from '../warehouse/store/index.ts';
 import type { CommandInput } from './command.ts';
 import { differenceLines } from './difference-lines.ts';
 import type { ChildContext } from './run-in-child.ts';

@@ -15,7 +15,8 @@ import type { SpendNow } from '../budgets/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { correctClock } from '../time/clock.ts';
-import { openWarehouse, type Run, type Warehouse } from '../warehouse/index.ts';
+import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import type { Run } from '../warehouse/ledger/index.ts';
 import type { CommandContext, RunUnderWay } from './command.ts';
 import { openWhenFree } from './wait.ts';
 

@@ -1,7 +1,8 @@
 import type { CurrencySettings } from '../config/index.ts';
 import { amount, currencyDecimals, decimalOfWhole, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, formatMonth, type Instant } from '../time/time.ts';
-import { type ClosedMonth, type ClosedRate, type Connection, closedMonths, lastSeen } from '../warehouse/index.ts';
+import { type ClosedMonth, type ClosedRate, closedMonths } from '../warehouse/ledger/index.ts';
+import { type Connection, lastSeen } from '../warehouse/store/index.ts';
 import { type Rate, rateDecimals, readRates } from './rates-file.ts';
 
 /** The rate of a month. */

@@ -2,7 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { type CompletenessState, completenessOf, describeCompleteness } from '../reports/index.ts';
 import { formatTable } from '../terminal/index.ts';
-import { type Connection, type ForecastRow, readSql, type SqlRow, snapshotFile } from '../warehouse/index.ts';
+import { snapshotFile } from '../warehouse/integrity/index.ts';
+import type { ForecastRow } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 
 /** What the demo writes. */
 export const demoReports = [

@@ -6,7 +6,7 @@ import {
   noRowsOf,
   type SqlColumn,
   type SqlParameters,
-} from '../warehouse/index.ts';
+} from '../warehouse/store/index.ts';
 
 /** The query for the rows of a cluster after `readClusterAnswer`. */
 export const clusterAnswerQuery = fromSource(engineAnswerTable);

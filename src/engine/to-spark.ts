@@ -1,4 +1,4 @@
-import type { Connection } from '../warehouse/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { type LakeRelation, lakeTables, relationKey, relationsFor } from './lake-relations.ts';
 import { sparkExpression } from './spark-expression.ts';
 import { indent } from './spark-from.ts';

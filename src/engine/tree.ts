@@ -1,6 +1,6 @@
-import { type Connection, parsedOf, readSql, type Tree } from '../warehouse/index.ts';
+import { type Connection, parsedOf, readSql, type Tree } from '../warehouse/store/index.ts';
 
-export { type Tree, walk } from '../warehouse/index.ts';
+export { type Tree, walk } from '../warehouse/store/index.ts';
 
 /** The parse tree of one SELECT. Throws UsageError for anything else: the caller has admitted the statement. */
 export async function parseTree(connection: Connection, sql: string): Promise<Tree> {

@@ -27,11 +27,11 @@ import {
   type AnswerCache,
   type Check,
   type CheckResult,
-  type Connection,
   type KnownAlert,
   readChecks,
   runCheck,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 import { checkState, readAccounts } from './current.ts';
 import { dataFacts, readRows, type Severities } from './held.ts';

@@ -7,14 +7,14 @@ import {
   type AnswerCache,
   type CheckResult,
   type ClockReading,
-  type Connection,
   completeness,
   contradictions,
   lastClocks,
   readChecks,
   unprovenText,
   unprovenWindows,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { heldFacts, readRows } from './held.ts';
 import { type AccountState, type CheckState, throughOf, type World } from './kind.ts';
 import { type AlertFact, dataKindOf } from './kinds/index.ts';

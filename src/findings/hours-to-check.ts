@@ -1,5 +1,6 @@
 import type { Instant } from '../time/time.ts';
-import { type Connection, hashOfChecks, type KnownAlert } from '../warehouse/index.ts';
+import { hashOfChecks, type KnownAlert } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { alertRows } from './rows.ts';
 
 /** The hours that changed since alerts were last evaluated. */

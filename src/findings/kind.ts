@@ -1,6 +1,7 @@
 import type { NextStep } from '../base/next-step.ts';
 import type { Instant } from '../time/time.ts';
-import type { Connection, KnownAlert, UnprovenText } from '../warehouse/index.ts';
+import type { KnownAlert, UnprovenText } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { Finding } from './finding.ts';
 import type { HoursToCheck } from './hours-to-check.ts';
 import type { Words } from './words.ts';

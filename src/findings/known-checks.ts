@@ -1,4 +1,5 @@
-import { type AnswerCache, type Check, type CheckResult, isBuiltIn } from '../warehouse/index.ts';
+import type { AnswerCache, Check, CheckResult } from '../warehouse/ledger/index.ts';
+import { isBuiltIn } from '../warehouse/store/index.ts';
 import type { HoursToCheck } from './hours-to-check.ts';
 
 /**

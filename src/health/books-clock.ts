@@ -1,7 +1,9 @@
 import type { Effects } from '../base/effects.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
-import { type Connection, lastInstants, openBooks } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
+import { lastInstants } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { HealthContext } from './context.ts';
 
 /** What is wrong with a clock, and what to do. */

@@ -23,22 +23,19 @@ import { clockToleranceMs } from '../time/clock.ts';
 import { describeSpan, formatInstant, formatSecond, hourMs, type Instant } from '../time/time.ts';
 import {
   type Books,
-  type Connection,
-  completeness,
   findTraces,
-  lastClocks,
   loadsOfSnapshot,
   openBooks,
   readAllTables,
   readSeal,
-  readSql,
-  type SqlRow,
   snapshotFile,
   type UnendedRun,
   unendedRun,
   warehouseBytes,
   warehouseFault,
-} from '../warehouse/index.ts';
+} from '../warehouse/integrity/index.ts';
+import { completeness, lastClocks } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
 import { futureInstants } from './books-clock.ts';
 import type { HealthContext } from './context.ts';
 import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';

@@ -7,15 +7,14 @@ import {
   describeFacts,
   factsOf,
   isWrittenSincePublished,
-  journalFault,
-  journalFolder,
-  logsBeside,
   openPresentWarehouse,
   type PresentWarehouse,
   type SnapshotFacts,
   snapshotFile,
   warehouseFault,
-} from '../warehouse/index.ts';
+} from '../warehouse/integrity/index.ts';
+import { journalFault, journalFolder } from '../warehouse/journal/index.ts';
+import { logsBeside } from '../warehouse/store/index.ts';
 
 /** A fault in the files of the books, and its remedy. */
 export interface FileFault {

@@ -6,7 +6,7 @@ import { memoryLimitMb } from '../base/memory.ts';
 import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
 import { nodeVersion, version } from '../base/version.ts';
 import { type LocalConfig, umaskOf } from '../config/index.ts';
-import { warehouseBytes } from '../warehouse/index.ts';
+import { warehouseBytes } from '../warehouse/integrity/index.ts';
 import type { HealthContext } from './context.ts';
 import { type Found, fail, ok, type Seen, warn } from './found.ts';
 

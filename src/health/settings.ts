@@ -10,7 +10,8 @@ import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant } from '../time/time.ts';
-import { readChecks, snapshotFile } from '../warehouse/index.ts';
+import { snapshotFile } from '../warehouse/integrity/index.ts';
+import { readChecks } from '../warehouse/ledger/index.ts';
 import type { HealthContext } from './context.ts';
 import { type Found, fail, faultsIn, ok, warn } from './found.ts';
 

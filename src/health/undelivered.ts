@@ -1,5 +1,5 @@
 import { counted } from '../text/counted.ts';
-import { type Connection, readSql } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 
 /** The messages that a sink has not accepted yet. */
 export interface Undelivered {

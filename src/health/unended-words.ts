@@ -1,5 +1,5 @@
 import { act, type NextStep, wait } from '../base/next-step.ts';
-import type { UnendedRun } from '../warehouse/index.ts';
+import type { UnendedRun } from '../warehouse/integrity/index.ts';
 
 /** A run without an end in words, and the next step; an active run needs none. Pure. */
 export function unendedWords({ runNumber, command, startedAt, step, isActive }: UnendedRun): {

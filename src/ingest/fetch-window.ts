@@ -21,7 +21,7 @@ import {
   type Reconciliation,
   type Stage,
   type TotalsKnown,
-} from '../warehouse/index.ts';
+} from '../warehouse/load/index.ts';
 
 /** More queries of one kind than this cost more calls than one query about everything, which takes one or two pages. */
 const manyQuestions = 3;

@@ -23,13 +23,8 @@ import {
   intersectWindows,
   type Window,
 } from '../time/time.ts';
-import {
-  type CoveredWindow,
-  startOfBooks,
-  type TotalDecimals,
-  type TotalsKnown,
-  type UnprovenWindow,
-} from '../warehouse/index.ts';
+import { type CoveredWindow, startOfBooks, type UnprovenWindow } from '../warehouse/ledger/index.ts';
+import type { TotalDecimals, TotalsKnown } from '../warehouse/load/index.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { ingestWindows, isHopeless } from './ingest-windows.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';

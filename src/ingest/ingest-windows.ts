@@ -3,7 +3,8 @@ import { type CostbookError, PlatformError, RefusedAnswerError } from '../base/e
 import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant, type Window } from '../time/time.ts';
-import type { LoadResult, Stage, TotalDecimals, TotalsKnown, UnprovenWindow } from '../warehouse/index.ts';
+import type { UnprovenWindow } from '../warehouse/ledger/index.ts';
+import type { LoadResult, Stage, TotalDecimals, TotalsKnown } from '../warehouse/load/index.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { readWindow, type WindowRead } from './fetch-window.ts';
 import { halvesOf } from './halves.ts';

@@ -24,7 +24,7 @@ import type {
   ListingFacts,
   ListingKey,
   ListingOutcome,
-} from '../warehouse/index.ts';
+} from '../warehouse/load/index.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */

@@ -18,7 +18,8 @@ import {
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { formatInstant, formatWindow, unionWindows, type Window } from '../time/time.ts';
-import type { LoadFacts, LoadInBooks, LoadWritten, Stage } from '../warehouse/index.ts';
+import type { LoadInBooks } from '../warehouse/integrity/index.ts';
+import type { LoadFacts, LoadWritten, Stage } from '../warehouse/load/index.ts';
 import { readWindow } from './fetch-window.ts';
 
 /** Each query uses one of libuv's four threads; one stays free to read files. */

@@ -4,7 +4,9 @@ import type { LocalConfig } from '../config/index.ts';
 import { askQuery, daysQueries, type Role, settledDays } from '../fetch/index.ts';
 import { type Client, listings, metricsLimits, openListings } from '../platform/index.ts';
 import { floorHour } from '../time/time.ts';
-import { accountLedger, type Books, coveredWindows, groupsByWorkspace, openPastReader } from '../warehouse/index.ts';
+import type { Books } from '../warehouse/integrity/index.ts';
+import { accountLedger, coveredWindows } from '../warehouse/ledger/index.ts';
+import { groupsByWorkspace, openPastReader } from '../warehouse/load/index.ts';
 import { accessDays, type ReducedAccess, reducedRole, reducedTotals } from './reduced-access.ts';
 import { questionOf, withoutLanding } from './verify-past.ts';
 

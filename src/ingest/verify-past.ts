@@ -24,7 +24,6 @@ import { largestMagnitude, plainDecimal } from '../money/money.ts';
 import { type Client, type GroupByDimension, metricsLimits } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time/time.ts';
 import {
-  type Connection,
   type ContradictedQuestion,
   type Contradiction,
   contradictedQuestions,
@@ -39,7 +38,8 @@ import {
   seriesVerified,
   type TotalsKnown,
   type Verification,
-} from '../warehouse/index.ts';
+} from '../warehouse/load/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { accessDays, checkRoleChange, refuseReducedTotals } from './reduced-access.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 

@@ -2,7 +2,8 @@ import type { Log } from '../base/effects.ts';
 import { exitCodeOf, exitCodes, foundIn, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
 import { type Failure, failureOf } from '../base/failure.ts';
 import type { Instant } from '../time/time.ts';
-import type { StepEnd, Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
+import type { StepEnd } from '../warehouse/ledger/index.ts';
 import { commandLineOf, type Step, type StepName, stepRules } from './definition.ts';
 
 /** The result of a step. */

@@ -5,7 +5,7 @@ import type { Log } from '../base/effects.ts';
 import { exitCodes } from '../base/errors.ts';
 import { programs } from '../base/places.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
-import type { JobHistory } from '../warehouse/index.ts';
+import type { JobHistory } from '../warehouse/ledger/index.ts';
 import type { Job } from './definition.ts';
 import { farAheadMs, lastSlots, nextSlot } from './slots.ts';
 

@@ -7,7 +7,7 @@ import { version } from '../base/version.ts';
 import { type Budget, budgetsFile, loadBudgets, type SpendNow } from '../budgets/index.ts';
 import { alertSinksOf, loadConfig } from '../config/index.ts';
 import { jobNames } from '../jobs/index.ts';
-import { openBooks, snapshotFile } from '../warehouse/index.ts';
+import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { expositionText, withSamples } from './exposition.ts';
 import {
   answersMetric,

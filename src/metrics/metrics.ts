@@ -9,7 +9,7 @@ import {
 } from '../budgets/index.ts';
 import { decimalOfWhole, rounded, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time/time.ts';
-import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
+import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';
 import { type Metric, type Sample, sampleIn } from './exposition.ts';
 
 /** Inputs of the metrics besides the books. */

@@ -1,7 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
 import { columnsOf, completenessOf, jsonRows } from '../reports/index.ts';
-import { type Connection, fromSource, openBooks, pivotedTable, SqlError } from '../warehouse/index.ts';
+import { openBooks } from '../warehouse/integrity/index.ts';
+import { type Connection, fromSource, pivotedTable, SqlError } from '../warehouse/store/index.ts';
 import { answer, countRows } from './answer.ts';
 import type { Parent } from './protocol.ts';
 import type { Answered, Question, RowsAsked, StatementAsked, TableAnswer } from './question.ts';

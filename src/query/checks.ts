@@ -1,6 +1,6 @@
 import { MachineError } from '../base/errors.ts';
 import type { Instant } from '../time/time.ts';
-import type { Check, CheckResult } from '../warehouse/index.ts';
+import type { Check, CheckResult } from '../warehouse/ledger/index.ts';
 import { toError } from './child-words.ts';
 import type { CheckReported } from './run-checks.ts';
 import { runChild } from './run-child.ts';

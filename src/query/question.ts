@@ -2,7 +2,7 @@ import type { NextStep } from '../base/next-step.ts';
 import type { CompletenessState } from '../reports/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time/time.ts';
-import type { Check } from '../warehouse/index.ts';
+import type { Check } from '../warehouse/ledger/index.ts';
 
 /** The formats of an answer. */
 export const answerFormats = ['table', 'csv', 'json', 'ndjson', 'parquet', 'arrow'] as const;

@@ -1,18 +1,8 @@
 import { DamagedFileError, MachineError } from '../base/errors.ts';
 import type { Instant, Window } from '../time/time.ts';
-import {
-  type Books,
-  bindCheck,
-  type Check,
-  type CheckResult,
-  type Connection,
-  extentOf,
-  type HoursBetween,
-  isBuiltIn,
-  maxOffendersShown,
-  openBooks,
-  runCheck,
-} from '../warehouse/index.ts';
+import { type Books, extentOf, openBooks } from '../warehouse/integrity/index.ts';
+import { bindCheck, type Check, type CheckResult, maxOffendersShown, runCheck } from '../warehouse/ledger/index.ts';
+import { type Connection, type HoursBetween, isBuiltIn } from '../warehouse/store/index.ts';
 import type { Parent } from './protocol.ts';
 import type { ChecksAsked, Failure } from './question.ts';
 import { asFailure } from './serve-parent.ts';

@@ -128,7 +128,7 @@ export async function runChild<S extends ServiceName>(
     clearTimeout(kill);
     if (child.signalCode !== null) {
       // Load DuckDB only here: loading takes longer than everything else in this process.
-      const { clearAfterReader } = await import('../warehouse/index.ts');
+      const { clearAfterReader } = await import('../warehouse/integrity/index.ts');
       await clearAfterReader(task.dir, reader);
     }
   }

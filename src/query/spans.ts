@@ -1,5 +1,5 @@
 import { addCalendarMonths, floorMonth, type Instant, type Window } from '../time/time.ts';
-import type { HoursBetween } from '../warehouse/index.ts';
+import type { HoursBetween } from '../warehouse/store/index.ts';
 
 /**
  * The hours from an instant on (undefined: all) in spans of whole months, each with at most `most` rows if the rows of the

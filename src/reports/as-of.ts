@@ -2,12 +2,12 @@ import { UnprovenError } from '../base/errors.ts';
 import { addCalendarMonths, formatInstant, type Instant, type Window } from '../time/time.ts';
 import {
   type ClosedMonth,
-  type Connection,
   closeAgainStep,
   closedMonths,
   differingCloses,
   differingCloseWords,
-} from '../warehouse/index.ts';
+} from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
 /** The value of `--as-of`: an instant, or the present even for closed months. */
 export type AsOf = Instant | 'now';

@@ -1,5 +1,5 @@
 import { formatInstant } from '../time/time.ts';
-import { type Connection, readSql } from '../warehouse/index.ts';
+import { type Connection, readSql } from '../warehouse/store/index.ts';
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 

@@ -11,7 +11,7 @@ import {
   type SqlParameters,
   sparklineOf,
   sqlProblem,
-} from '../warehouse/index.ts';
+} from '../warehouse/store/index.ts';
 import { columnsOf } from './columns.ts';
 import { type EvaluatedKind, evaluatedKinds } from './evaluated.ts';
 import { exportFormats } from './export.ts';

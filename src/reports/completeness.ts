@@ -1,5 +1,6 @@
 import { addCalendarMonths, floorMonth, formatInstant, formatWindow, type Instant, type Window } from '../time/time.ts';
-import { type Completeness, type Connection, completeness } from '../warehouse/index.ts';
+import { type Completeness, completeness } from '../warehouse/ledger/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
 /** The instant that an answer is as of, and complete through and settled through over all accounts. */
 export interface CompletenessState {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { formatInstant, type Instant } from '../time/time.ts';
-import type { JsonValue } from '../warehouse/index.ts';
+import type { JsonValue } from '../warehouse/store/index.ts';
 import { partOf } from './durable.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { SqlResult } from '../warehouse/index.ts';
+import type { SqlResult } from '../warehouse/store/index.ts';
 import type { CompletenessState } from './completeness.ts';
 import { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
 import { csvChunks } from './formats/csv.ts';

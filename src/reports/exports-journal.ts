@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
-import { journalFolder } from '../warehouse/index.ts';
+import { journalFolder } from '../warehouse/journal/index.ts';
 import { syncPath } from './durable.ts';
 
 /** A manifest that this project has committed: whoever changes an export cannot change its line here as well. */

@@ -7,7 +7,7 @@ import {
   openScratch,
   type SqlColumn,
   type SqlParameters,
-} from '../warehouse/index.ts';
+} from '../warehouse/store/index.ts';
 import { figuresOfCsv } from './formats/csv-figures.ts';
 
 /** Number of rows, and the sum of their cost as exact decimal text; null without a cost column. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../base/errors.ts';
-import { type Connection, readSql, type SqlColumn } from '../warehouse/index.ts';
+import { type Connection, readSql, type SqlColumn } from '../warehouse/store/index.ts';
 import type { ParameterValue } from './parameters.ts';
 
 /** The FOCUS versions to choose from; the first is the default. */

@@ -1,6 +1,12 @@
 import type { MonthRate, SecondCurrency } from '../currency/index.ts';
 import { addCalendarMonths, floorMonth, type Instant, parseMonth } from '../time/time.ts';
-import { aroundConverted, type Connection, monthsOf, type SqlColumn, type SqlParameters } from '../warehouse/index.ts';
+import {
+  aroundConverted,
+  type Connection,
+  monthsOf,
+  type SqlColumn,
+  type SqlParameters,
+} from '../warehouse/store/index.ts';
 import { type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
 import type { CurrencyOfAnswer } from './currency-words.ts';

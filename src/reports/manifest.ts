@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import { jsonExcess } from '../text/bounded-json.ts';
-import type { JsonValue } from '../warehouse/index.ts';
+import type { JsonValue } from '../warehouse/store/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { CurrencyOfAnswer } from './currency-words.ts';
 

@@ -15,7 +15,7 @@ import {
   parseMonth,
   type Window,
 } from '../time/time.ts';
-import type { SqlFile, SqlParameters, SqlValue } from '../warehouse/index.ts';
+import type { SqlFile, SqlParameters, SqlValue } from '../warehouse/store/index.ts';
 import { type CompletenessState, lastCompleteMonth } from './completeness.ts';
 
 /** A parameter that the header of a report declares: `--! params: month month = last-complete, workspace text = *`. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../base/errors.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
-import { type Connection, isBuiltIn, lastSeen, type SqlColumn } from '../warehouse/index.ts';
+import { type Connection, isBuiltIn, lastSeen, type SqlColumn } from '../warehouse/store/index.ts';
 import type { BilledBesides } from './billed-besides.ts';
 import type { Report } from './catalogue.ts';
 import type { CompletenessState } from './completeness.ts';

@@ -2,16 +2,9 @@ import { join } from 'node:path';
 import { MachineError, messageOf, UsageError } from '../base/errors.ts';
 import { isAsClosed, readClosedMonth } from '../closing/index.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';
-import {
-  type Books,
-  type ClosedMonth,
-  type Connection,
-  closedMonths,
-  isBuiltIn,
-  lastSeen,
-  openBooks,
-  type SqlParameters,
-} from '../warehouse/index.ts';
+import { type Books, openBooks } from '../warehouse/integrity/index.ts';
+import { type ClosedMonth, closedMonths } from '../warehouse/ledger/index.ts';
+import { type Connection, isBuiltIn, lastSeen, type SqlParameters } from '../warehouse/store/index.ts';
 import { orderedQuery, type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
 import { completenessOf } from './completeness.ts';

@@ -3,7 +3,7 @@ import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { formatInstant, type Instant, parseMonth } from '../time/time.ts';
-import { type Connection, readSql, readSqlFolder } from '../warehouse/index.ts';
+import { type Connection, readSql, readSqlFolder } from '../warehouse/store/index.ts';
 import type { Report } from './catalogue.ts';
 import { excelKind } from './export-names.ts';
 import { type Manifest, NoManifestError, readManifest } from './manifest.ts';

@@ -3,7 +3,13 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { plainDecimal } from '../money/money.ts';
 import { isTextType } from '../terminal/index.ts';
-import { type Connection, columnsNamed, rowsOfParquet, type SqlParameters, toCellText } from '../warehouse/index.ts';
+import {
+  type Connection,
+  columnsNamed,
+  rowsOfParquet,
+  type SqlParameters,
+  toCellText,
+} from '../warehouse/store/index.ts';
 import { columnsOf } from './columns.ts';
 import { textGuard } from './formats/csv.ts';
 import { csvRecordsOf } from './formats/csv-figures.ts';

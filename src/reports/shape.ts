@@ -9,7 +9,7 @@ import {
   readSql,
   type SqlParameters,
   valuesByAmount,
-} from '../warehouse/index.ts';
+} from '../warehouse/store/index.ts';
 import { admitReport, type Report, selectOf } from './catalogue.ts';
 import { columnsOf } from './columns.ts';
 import type { Spread } from './spread.ts';

@@ -10,7 +10,7 @@ import {
 } from '../terminal/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { firstOf, type SqlColumn, sumsOf, toCellText } from '../warehouse/index.ts';
+import { firstOf, type SqlColumn, sumsOf, toCellText } from '../warehouse/store/index.ts';
 import { type BilledBesides, besidesWords } from './billed-besides.ts';
 import { orderedQuery, type Report, sparklineQuery, topOf } from './catalogue.ts';
 import { type CompletenessState, describeCompleteness } from './completeness.ts';

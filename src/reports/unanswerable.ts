@@ -1,6 +1,7 @@
 import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
-import { type Completeness, type Connection, countValue, readSql, valuesOf } from '../warehouse/index.ts';
+import type { Completeness } from '../warehouse/ledger/index.ts';
+import { type Connection, countValue, readSql, valuesOf } from '../warehouse/store/index.ts';
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 

@@ -2,7 +2,7 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { CostbookError, MachineError, messageOf, UsageError } from '../base/errors.ts';
 import type { Instant } from '../time/time.ts';
-import type { Connection, JsonValue } from '../warehouse/index.ts';
+import type { Connection, JsonValue } from '../warehouse/store/index.ts';
 import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from './figures.ts';

@@ -12,7 +12,8 @@ import {
   monthName,
   shownInstant,
 } from '../time/time.ts';
-import { closedMonths, readSql, type SqlRow } from '../warehouse/index.ts';
+import { closedMonths } from '../warehouse/ledger/index.ts';
+import { readSql, type SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';

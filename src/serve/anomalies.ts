@@ -24,7 +24,7 @@ import { parseFact, wordsOf } from '../findings/index.ts';
 import { anomalyAddress, resourceAddress } from '../text/dashboard-address.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsBeforeTable } from './deployments.ts';
 import { costsAddress } from './explore-question.ts';

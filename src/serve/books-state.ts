@@ -1,5 +1,5 @@
 import { floorMonth, formatMonth, hourMs, type Instant } from '../time/time.ts';
-import { closeAgainStep, differingCloses, differingCloseWords } from '../warehouse/index.ts';
+import { closeAgainStep, differingCloses, differingCloseWords } from '../warehouse/ledger/index.ts';
 import { html, type Markup } from './markup.ts';
 import type { BooksView } from './snapshots.ts';
 

@@ -12,7 +12,7 @@ import {
 import { nearest } from '../text/choices.ts';
 import { type AddressPart, budgetAddress } from '../text/dashboard-address.ts';
 import { hourMs, type Instant } from '../time/time.ts';
-import { answerCache } from '../warehouse/index.ts';
+import { answerCache } from '../warehouse/ledger/index.ts';
 import { budgetDetail } from './budget-detail.ts';
 import { amountCell, budgetKey, shareCell, stateWords } from './budget-words.ts';
 import { named, table } from './layout.ts';

@@ -1,5 +1,5 @@
 import { dayMs, floorDay, formatInstant, type Instant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { html, type Markup } from './markup.ts';
 import type { BooksView } from './snapshots.ts';
 

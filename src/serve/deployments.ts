@@ -1,6 +1,6 @@
 import { type Deployment, deploymentsOf, eventWords, settingWords, whenWords } from '../anomalies/index.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 

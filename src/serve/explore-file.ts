@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { writeAnswer } from '../reports/index.ts';
 import { formatInstant } from '../time/time.ts';
-import { openScratch, readSql } from '../warehouse/index.ts';
+import { openScratch, readSql } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { type Answered, answer } from './explore.ts';

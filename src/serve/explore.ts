@@ -3,7 +3,7 @@ import { plainDecimal } from '../money/money.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
 import type { BooksKnown } from '../time/compared.ts';
 import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';

@@ -1,5 +1,5 @@
 import { formatInstant, hourMs, shownInstant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { coverageCalendar } from './calendar.ts';
 import { money } from './format.ts';

@@ -1,7 +1,7 @@
 import { messageOf, UsageError } from '../base/errors.ts';
 import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../mcp/index.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
 import { encodeValue, isDimension } from './dimensions.ts';
 import { answer } from './explore.ts';

@@ -1,5 +1,5 @@
 import { type Chart, costOverTime, pageTheme } from '../charts/index.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { differingWords, readBooksState, readDifferingMonths } from './books-state.ts';
 import { amount, money } from './format.ts';
 import { type ChartActions, figure, table } from './layout.ts';

@@ -1,6 +1,6 @@
 import { type Compared, comparedWith } from '../time/compared.ts';
 import { dayMs, formatInstant, type Instant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './snapshots.ts';
 
 interface MoversAsked {

@@ -1,5 +1,5 @@
 import { shownInstant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 

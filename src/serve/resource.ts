@@ -11,7 +11,7 @@ import {
   type Instant,
   shownInstant,
 } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsTable } from './deployments.ts';
 import { actionsOf } from './explore-actions.ts';

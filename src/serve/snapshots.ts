@@ -4,15 +4,8 @@ import { stat } from 'node:fs/promises';
 import type { Log } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { dashboardMemoryMb } from '../base/memory.ts';
-import {
-  type Books,
-  type Connection,
-  openBooks,
-  readSql,
-  type SqlParameters,
-  type SqlRow,
-  snapshotFile,
-} from '../warehouse/index.ts';
+import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
+import { type Connection, readSql, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
 import { openSharedAnswers, type SharedAnswers, ViewerLeftError } from './shared-answers.ts';
 

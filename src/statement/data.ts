@@ -4,7 +4,8 @@ import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type { CompletenessState } from '../reports/index.ts';
 import { addCalendarMonths, formatMonth, type Instant } from '../time/time.ts';
-import { type Connection, closedMonths, readSql, type SqlParameters, type SqlRow } from '../warehouse/index.ts';
+import { closedMonths } from '../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';
 import { builtInReport, invoiceLines, type StatementScope } from './scope.ts';
 
 /** The month of statements, and what its numbers rest on; the same for every owner. */

@@ -3,7 +3,7 @@ import { convertedAmount } from '../currency/index.ts';
 import { amount, relative, signed } from '../money/money.ts';
 import { html, Markup } from '../text/markup.ts';
 import { addCalendarMonths, formatMonth, monthName, shownInstant } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { statementCharts } from './charts.ts';
 import { billedOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { style } from './style.ts';

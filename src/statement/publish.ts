@@ -20,7 +20,7 @@ import {
   writeWorkbook,
 } from '../reports/index.ts';
 import { formatInstant, formatMonth, type Instant } from '../time/time.ts';
-import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/index.ts';
+import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/store/index.ts';
 import { billedOf, readStatement, type StatementMonth } from './data.ts';
 import type { StatementScope } from './scope.ts';
 import { statementSheets } from './workbook.ts';

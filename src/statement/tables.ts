@@ -8,7 +8,7 @@ import {
   type SqlResult,
   toCellText,
   unscaledDecimal,
-} from '../warehouse/index.ts';
+} from '../warehouse/store/index.ts';
 import {
   type Area,
   type Cell,

@@ -2,7 +2,7 @@ import { rateWords } from '../currency/index.ts';
 import { currencyDecimals } from '../money/money.ts';
 import { aboutSheet } from '../reports/index.ts';
 import { formatMonth } from '../time/time.ts';
-import { type Connection, readSql, type SqlParameters } from '../warehouse/index.ts';
+import { type Connection, readSql, type SqlParameters } from '../warehouse/store/index.ts';
 import {
   answerName,
   type Cell,

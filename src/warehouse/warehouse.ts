@@ -2,12 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Log } from '../base/effects.ts';
 import { DamagedFileError } from '../base/errors.ts';
 import { refuseMisplaced } from '../base/misplaced.ts';
-import { type AccountRecords, accountRecords } from './accounts.ts';
-import { type AlertRecords, alertRecords } from './alert-records.ts';
-import { type ClockRecords, clockRecords } from './clock-records.ts';
-import { lastInstants } from './clocks.ts';
-import { changesSincePublished } from './compare.ts';
-import type { Connection, Database } from './connection.ts';
+import { changesSincePublished } from './integrity/compare.ts';
 import {
   damagedWarehouse,
   findTraces,
@@ -18,20 +13,25 @@ import {
   refuseOlder,
   repairs,
   type Traces,
-} from './damage.ts';
-import { openDatabase } from './database.ts';
-import { type Exclusively, openExclusively } from './exclusive.ts';
-import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal.ts';
-import { type LoadRecords, loadRecords } from './load-records.ts';
-import { migrateTables, pendingMigrations, rememberPublished } from './migrate.ts';
-import { type MonthRecords, monthRecords } from './month-records.ts';
-import { firstUnrestored, restoringEvents } from './restored-rows.ts';
-import { type RunRecords, runRecords } from './runs.ts';
-import { publishSnapshot } from './snapshot.ts';
-import { snapshotFile } from './snapshot-file.ts';
-import { readSql } from './sql-files.ts';
-import { asPublished, isWrittenSincePublished, refuseDamaged, warehouseFile } from './warehouse-file.ts';
-import { openWriteClock } from './write-clock.ts';
+} from './integrity/damage.ts';
+import { publishSnapshot } from './integrity/snapshot.ts';
+import { snapshotFile } from './integrity/snapshot-file.ts';
+import { asPublished, isWrittenSincePublished, refuseDamaged, warehouseFile } from './integrity/warehouse-file.ts';
+import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal/journal.ts';
+import { firstUnrestored, restoringEvents } from './journal/restored-rows.ts';
+import { type AccountRecords, accountRecords } from './ledger/accounts.ts';
+import { type AlertRecords, alertRecords } from './ledger/alert-records.ts';
+import { type ClockRecords, clockRecords } from './ledger/clock-records.ts';
+import { lastInstants } from './ledger/clocks.ts';
+import { type MonthRecords, monthRecords } from './ledger/month-records.ts';
+import { type RunRecords, runRecords } from './ledger/runs.ts';
+import { openWriteClock } from './ledger/write-clock.ts';
+import { type LoadRecords, loadRecords } from './load/load-records.ts';
+import type { Connection, Database } from './store/connection.ts';
+import { openDatabase } from './store/database.ts';
+import { type Exclusively, openExclusively } from './store/exclusive.ts';
+import { migrateTables, pendingMigrations, rememberPublished } from './store/migrate.ts';
+import { readSql } from './store/sql-files.ts';
 
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
 export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, MonthRecords, AlertRecords, ClockRecords {

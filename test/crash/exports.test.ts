@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readReports } from '../../src/reports/catalogue.ts';
 import { openExportVerifier } from '../../src/reports/requery.ts';
 import { findExports, type VerifiedExport, verifyExport } from '../../src/reports/verify-exports.ts';
-import { openScratch } from '../../src/warehouse/database.ts';
+import { openScratch } from '../../src/warehouse/store/database.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
 import { seedsOfRounds } from '../support/rounds.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';

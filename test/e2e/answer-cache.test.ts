@@ -3,7 +3,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
+import { snapshotFile } from '../../src/warehouse/integrity/snapshot-file.ts';
 import { writeAsForeigner } from '../support/breakages.ts';
 import { askFile, type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type Fact, startScriptedPlatform } from '../support/scripted-platform.ts';

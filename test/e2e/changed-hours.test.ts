@@ -4,10 +4,10 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runChecks } from '../../src/query/index.ts';
-import { factsOf, factsSince } from '../../src/warehouse/contents.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
-import { readChecks } from '../../src/warehouse/index.ts';
-import { readSeal } from '../../src/warehouse/seal.ts';
+import { factsOf, factsSince } from '../../src/warehouse/integrity/contents.ts';
+import { readSeal } from '../../src/warehouse/integrity/seal.ts';
+import { readChecks } from '../../src/warehouse/ledger/index.ts';
+import { openDatabase } from '../../src/warehouse/store/database.ts';
 import { ingest, loadedProject, newProject, runCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 

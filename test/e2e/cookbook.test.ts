@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { costOf, inventStory, type Series, sinceFor, usageOf } from '../../src/emulator/sample-costs.ts';
 import { hourMs } from '../../src/time/time.ts';
-import { type Books, openBooks } from '../../src/warehouse/books.ts';
+import { type Books, openBooks } from '../../src/warehouse/integrity/books.ts';
 import { answer as answerOfGiven } from '../support/given-books.ts';
 import { newProject, runCli } from '../support/project.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { toSpark } from '../../src/engine/index.ts';
-import { openBooks } from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/integrity/index.ts';
 import { ingest, newProject, runCli, startMain } from '../support/project.ts';
 import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 

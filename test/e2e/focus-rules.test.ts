@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
 import { focusColumns } from '../../src/reports/focus.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
+import { openDatabase } from '../../src/warehouse/store/database.ts';
 import {
   checksOf,
   columnsOfModel,

@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
+import { snapshotFile } from '../../src/warehouse/integrity/snapshot-file.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { askFile, askSnapshot, type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { type Fact, startScriptedPlatform } from '../support/scripted-platform.ts';

@@ -14,7 +14,8 @@ import {
   settleParameters,
   sqlParameters,
 } from '../../src/reports/index.ts';
-import { openBooks, type SqlParameters } from '../../src/warehouse/index.ts';
+import { openBooks } from '../../src/warehouse/integrity/index.ts';
+import type { SqlParameters } from '../../src/warehouse/store/index.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { sparkCommand, sparkEnv, sparkHome, startSparkCluster } from '../support/spark-cluster.ts';
 

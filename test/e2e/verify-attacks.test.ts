@@ -10,7 +10,7 @@ import type { Manifest, ManifestFile } from '../../src/reports/manifest.ts';
 import { openExportVerifier } from '../../src/reports/requery.ts';
 import { commandFor } from '../../src/reports/revoked-exports.ts';
 import { type VerifiedExport, verifyExport } from '../../src/reports/verify-exports.ts';
-import { openScratch } from '../../src/warehouse/database.ts';
+import { openScratch } from '../../src/warehouse/store/database.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

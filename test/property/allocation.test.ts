@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { parseAllocation } from '../../src/allocation/parse.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
 import fc from '../support/fast-check.ts';
 import { givenBooks } from '../support/given-books.ts';
 

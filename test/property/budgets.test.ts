@@ -11,8 +11,8 @@ import { readForecasts, withForecasts } from '../../src/budgets/scope-forecasts.
 import { readSpends } from '../../src/budgets/spend.ts';
 import { evaluateBudgets } from '../../src/budgets/thresholds.ts';
 import { calendarOf, dayMs, formatInstant, hourMs, type Instant } from '../../src/time/time.ts';
-import { openBooks } from '../../src/warehouse/books.ts';
-import { snapshotFile } from '../../src/warehouse/snapshot-file.ts';
+import { openBooks } from '../../src/warehouse/integrity/books.ts';
+import { snapshotFile } from '../../src/warehouse/integrity/snapshot-file.ts';
 import fc from '../support/fast-check.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
 import { figuresOfFile } from '../../src/reports/figures.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
-import { openScratch } from '../../src/warehouse/database.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
+import { openScratch } from '../../src/warehouse/store/database.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

@@ -2,12 +2,12 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
-import { type ListedResource, openInventoryStage, recordListing } from '../../src/warehouse/inventory.ts';
-import { eventWriter, type Recorder } from '../../src/warehouse/journal.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
+import { eventWriter, type Recorder } from '../../src/warehouse/journal/journal.ts';
+import { readChecks, runCheck } from '../../src/warehouse/ledger/checks.ts';
+import { type ListedResource, openInventoryStage, recordListing } from '../../src/warehouse/load/inventory.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
+import { openDatabase } from '../../src/warehouse/store/database.ts';
+import { migrate } from '../../src/warehouse/store/migrate.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

@@ -1,10 +1,10 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { completeFiles, journalFault, openJournalFile, readJournal } from '../../src/warehouse/journal.ts';
-import type { JournalEvent } from '../../src/warehouse/journal-events.ts';
-import { closeGaps } from '../../src/warehouse/journal-gaps.ts';
-import { lineOf } from '../../src/warehouse/journal-lines.ts';
+import { completeFiles, journalFault, openJournalFile, readJournal } from '../../src/warehouse/journal/journal.ts';
+import type { JournalEvent } from '../../src/warehouse/journal/journal-events.ts';
+import { closeGaps } from '../../src/warehouse/journal/journal-gaps.ts';
+import { lineOf } from '../../src/warehouse/journal/journal-lines.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
+import { readChecks, runCheck } from '../../src/warehouse/ledger/checks.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';
 

@@ -8,11 +8,11 @@ import type { ScopeForecast } from '../../src/budgets/forecast-rows.ts';
 import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
 import { readSpends, type SpendNow } from '../../src/budgets/spend.ts';
 import { calendarOf } from '../../src/time/time.ts';
-import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/answer-cache.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
-import { ledgerTables } from '../../src/warehouse/ledger-tables.ts';
-import { parsedOf, walk } from '../../src/warehouse/parse-tree.ts';
-import { readSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
+import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/ledger/answer-cache.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
+import { ledgerTables } from '../../src/warehouse/store/ledger-tables.ts';
+import { parsedOf, walk } from '../../src/warehouse/store/parse-tree.ts';
+import { readSql, readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');

@@ -7,7 +7,7 @@ import { othersOf } from '../../src/budgets/show-now.ts';
 import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
 import { stateOf } from '../../src/budgets/thresholds.ts';
 import { formatInstant } from '../../src/time/time.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readChecks, runCheck } from '../../src/warehouse/checks.ts';
+import { readChecks, runCheck } from '../../src/warehouse/ledger/checks.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 /** Books in which every check has something to look at and nothing to find. */

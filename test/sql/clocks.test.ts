@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { aheadNow } from '../../src/time/clock.ts';
 import { dayMs, hourMs } from '../../src/time/time.ts';
-import { openBooks } from '../../src/warehouse/books.ts';
+import { openBooks } from '../../src/warehouse/integrity/books.ts';
+import { openWriteClock } from '../../src/warehouse/ledger/write-clock.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
-import { openWriteClock } from '../../src/warehouse/write-clock.ts';
 import { projectWithBooks } from '../support/given-books.ts';
 
 const platformAt = Date.UTC(2026, 8, 10, 3, 30);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOfWhole, wholeOfDecimal } from '../../src/money/money.ts';
 import { expectClosesHold } from '../../src/reports/as-of.ts';
-import { differingCloses } from '../../src/warehouse/closes.ts';
+import { differingCloses } from '../../src/warehouse/ledger/closes.ts';
 import { answer, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';
 import { sumOf } from '../support/second-readers.ts';

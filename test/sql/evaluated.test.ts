@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readEvaluated } from '../../src/reports/evaluated.ts';
-import { completeness } from '../../src/warehouse/accounts.ts';
+import { completeness } from '../../src/warehouse/ledger/accounts.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 async function keptOf(given: Given) {

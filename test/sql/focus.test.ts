@@ -8,7 +8,7 @@ import {
   focusVersions,
   newestLoad,
 } from '../../src/reports/focus.ts';
-import type { Connection, SqlRow } from '../../src/warehouse/connection.ts';
+import type { Connection, SqlRow } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 /** Does something with given books and closes them. */

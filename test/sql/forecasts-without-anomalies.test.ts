@@ -5,7 +5,7 @@ import { parseBudgets } from '../../src/budgets/file.ts';
 import { backtestBudget } from '../../src/budgets/index.ts';
 import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
 import { describeForecasts, forecastsToJson } from '../../src/budgets/show-forecasts.ts';
-import type { AnomalyRow } from '../../src/warehouse/index.ts';
+import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 type Rows = readonly Readonly<Record<string, string | number | boolean | null>>[];

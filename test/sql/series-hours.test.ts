@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Connection } from '../../src/warehouse/connection.ts';
-import { keepSeriesHours, seriesLives } from '../../src/warehouse/index.ts';
+import { keepSeriesHours, seriesLives } from '../../src/warehouse/load/index.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { givenBooks } from '../support/given-books.ts';
 
 const september = { start: Date.UTC(2026, 8, 1), end: Date.UTC(2026, 9, 1) };

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../../src/warehouse/database.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
+import { openDatabase } from '../../src/warehouse/store/database.ts';
+import { migrate } from '../../src/warehouse/store/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

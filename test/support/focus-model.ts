@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Connection } from '../../src/warehouse/connection.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
 
 /** The FOCUS project's rule models are next to the checkout, as data with their own licence. */
 export const modelFolder = join(

@@ -2,8 +2,8 @@ import { constants, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { parseAllocation } from '../../src/allocation/parse.ts';
-import type { Connection } from '../../src/warehouse/connection.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
+import type { Connection } from '../../src/warehouse/store/connection.ts';
+import { openDatabase } from '../../src/warehouse/store/database.ts';
 import { newProject } from './project.ts';
 import { seal } from './seal.ts';
 

@@ -2,7 +2,7 @@ import { orderedQuery, type Report, readReports } from '../../src/reports/catalo
 import { completenessOf } from '../../src/reports/completeness.ts';
 import { readParameters, settleParameters, sqlParameters } from '../../src/reports/parameters.ts';
 import { shape } from '../../src/reports/shape.ts';
-import type { Connection, SqlParameters } from '../../src/warehouse/connection.ts';
+import type { Connection, SqlParameters } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from './given-books.ts';
 
 /** The default instant that relative dates count from. */

@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
-import { headerBytes, sealBlock } from '../../src/warehouse/seal.ts';
+import { headerBytes, sealBlock } from '../../src/warehouse/integrity/seal.ts';
 
 /** Seals a DuckDB file that a test made, as publishing would; readers refuse a snapshot without a seal. */
 export function seal(file: string): void {

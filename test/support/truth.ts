@@ -1,7 +1,7 @@
 import { hourMs, type Instant } from '../../src/time/time.ts';
-import type { Stage } from '../../src/warehouse/stage.ts';
-import type { LoadRole } from '../../src/warehouse/stage-state.ts';
-import type { StagedPage } from '../../src/warehouse/staged-pages.ts';
+import type { Stage } from '../../src/warehouse/load/stage.ts';
+import type { LoadRole } from '../../src/warehouse/load/stage-state.ts';
+import type { StagedPage } from '../../src/warehouse/load/staged-pages.ts';
 
 /** The platform's totals have every decimal. */
 export const known = { decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined };

@@ -2,7 +2,7 @@ import { copyFile, mkdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect } from 'vitest';
-import { readSeal, sealFile } from '../../src/warehouse/seal.ts';
+import { readSeal, sealFile } from '../../src/warehouse/integrity/seal.ts';
 import { ingest, newProject } from './project.ts';
 import { series, startScriptedPlatform } from './scripted-platform.ts';
 

@@ -12,8 +12,8 @@ const homes: Readonly<Record<string, RegExp>> = {
   '@aws-sdk/client-s3': /^src\/storage\//,
   '@aws-sdk/lib-storage': /^src\/storage\//,
   undici: /^src\/platform\//,
-  '@duckdb/node-api': /^src\/warehouse\//,
-  '@duckdb/node-bindings': /^src\/warehouse\//,
+  '@duckdb/node-api': /^src\/warehouse\/store\//,
+  '@duckdb/node-bindings': /^src\/warehouse\/store\//,
   'p-limit': /^src\/ingest\//,
   'ical.js': /^src\/config\/calendar-file\.ts$/,
   'date-fns': /^src\/time\/time\.ts$/,
@@ -79,9 +79,9 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
-/** The folder of src that a file is in: `src/fetch`; undefined for files at the top. */
+/** The room that a file is in, a folder of src or of its warehouse: `src/fetch`; undefined for files at the top. */
 function folderOf(path: string): string | undefined {
-  return /^src\/[^/]+(?=\/)/.exec(path)?.[0];
+  return /^src\/(warehouse\/[a-z]+(?=\/)|[^/]+(?=\/))/.exec(path)?.[0];
 }
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
@@ -152,21 +152,37 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   emulator: ['platform'],
   fetch: ['platform'],
   config: ['platform'],
-  warehouse: ['platform'],
-  closing: ['warehouse'],
-  currency: ['config', 'warehouse'],
-  allocation: ['config', 'warehouse'],
-  jobs: ['config', 'warehouse'],
-  budgets: ['config', 'forecast', 'outlook', 'platform', 'terminal', 'warehouse'],
+  'warehouse/store': ['platform'],
+  'warehouse/journal': ['warehouse/store'],
+  'warehouse/load': ['warehouse/journal', 'warehouse/store'],
+  'warehouse/ledger': ['warehouse/journal', 'warehouse/load', 'warehouse/store'],
+  'warehouse/integrity': ['warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
+  warehouse: ['warehouse/integrity', 'warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
+  closing: ['warehouse/ledger', 'warehouse/store'],
+  currency: ['config', 'warehouse/ledger', 'warehouse/store'],
+  allocation: ['config', 'warehouse/store'],
+  jobs: ['config', 'warehouse', 'warehouse/ledger'],
+  budgets: ['config', 'forecast', 'outlook', 'platform', 'terminal', 'warehouse/ledger', 'warehouse/store'],
   outlook: [],
-  metrics: ['budgets', 'config', 'jobs', 'warehouse'],
-  anomalies: ['budgets', 'config', 'terminal', 'warehouse'],
+  metrics: ['budgets', 'config', 'jobs', 'warehouse/integrity', 'warehouse/store'],
+  anomalies: ['budgets', 'config', 'terminal', 'warehouse/ledger', 'warehouse/store'],
   storage: ['config'],
   workbook: [],
-  reports: ['anomalies', 'closing', 'currency', 'terminal', 'warehouse', 'workbook'],
-  engine: ['config', 'reports', 'warehouse'],
-  query: ['engine', 'reports', 'terminal', 'warehouse'],
-  findings: ['anomalies', 'budgets', 'platform', 'query', 'reports', 'warehouse'],
+  reports: [
+    'anomalies',
+    'closing',
+    'currency',
+    'terminal',
+    'warehouse/integrity',
+    'warehouse/journal',
+    'warehouse/ledger',
+    'warehouse/load',
+    'warehouse/store',
+    'workbook',
+  ],
+  engine: ['config', 'reports', 'warehouse/store'],
+  query: ['engine', 'reports', 'terminal', 'warehouse', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
+  findings: ['anomalies', 'budgets', 'platform', 'query', 'reports', 'warehouse/ledger', 'warehouse/store'],
   alerts: [
     'anomalies',
     'budgets',
@@ -178,6 +194,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'reports',
     'terminal',
     'warehouse',
+    'warehouse/integrity',
+    'warehouse/ledger',
+    'warehouse/store',
   ],
   health: [
     'alerts',
@@ -192,7 +211,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'query',
     'reports',
-    'warehouse',
+    'warehouse/integrity',
+    'warehouse/journal',
+    'warehouse/ledger',
+    'warehouse/store',
   ],
   charts: [],
   mcp: [],
@@ -209,11 +231,22 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'metrics',
     'query',
     'reports',
-    'warehouse',
+    'warehouse/integrity',
+    'warehouse/ledger',
+    'warehouse/store',
   ],
-  statement: ['charts', 'closing', 'currency', 'reports', 'warehouse', 'workbook'],
-  demo: ['reports', 'terminal', 'warehouse'],
-  ingest: ['config', 'fetch', 'platform', 'warehouse'],
+  statement: ['charts', 'closing', 'currency', 'reports', 'warehouse/ledger', 'warehouse/store', 'workbook'],
+  demo: ['reports', 'terminal', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
+  ingest: [
+    'config',
+    'fetch',
+    'platform',
+    'warehouse',
+    'warehouse/integrity',
+    'warehouse/ledger',
+    'warehouse/load',
+    'warehouse/store',
+  ],
   'command-line': ['commands', 'config', 'jobs', 'platform', 'terminal'],
 };
 
@@ -234,7 +267,7 @@ describe('rooms', () => {
   ];
   test.each(allowedOf)('%s imports its allowed rooms and the ground floor only', (room, allowed) => {
     const others = imports
-      .filter(({ from, isOurs }) => isOurs && from.startsWith(`src/${room}/`))
+      .filter(({ from, isOurs }) => isOurs && folderOf(from) === `src/${room}`)
       .map(({ of }) => folderOf(of)?.slice('src/'.length))
       .filter((other) => other !== undefined && other !== room && !allowed.includes(other));
     expect([...new Set(others)]).toEqual([]);
@@ -260,6 +293,8 @@ describe('rooms', () => {
       // The entry point names files, so that a short command loads no more than it needs.
       if (entryPoints.includes(from) || from.startsWith('src/command-line/')) return false;
       if (Object.keys(closets).some((closet) => folder === `src/${closet}`)) return false;
+      // The rooms of the warehouse are one house: they name each other's files.
+      if ([folder, folderOf(from)].every((room) => room?.startsWith('src/warehouse'))) return false;
       return folder !== undefined && folder !== folderOf(from) && of !== `${folder}/index.ts`;
     });
     expect(beside).toEqual([]);
@@ -350,10 +385,12 @@ describe('the process', () => {
       // The script that a child runs to copy the snapshot is text here; it ends that child and not us.
       .filter(
         (place) =>
-          !/^src\/warehouse\/copy-script\.ts: process\.(argv|stdin|stdout|stderr|on|ppid|kill|exit)$/.test(place),
+          !/^src\/warehouse\/integrity\/copy-script\.ts: process\.(argv|stdin|stdout|stderr|on|ppid|kill|exit)$/.test(
+            place,
+          ),
       )
       // DuckDB's allocator reads its settings there when DuckDB is loaded, whoever loads it.
-      .filter((place) => place !== 'src/warehouse/duckdb.ts: process.env');
+      .filter((place) => place !== 'src/warehouse/store/duckdb.ts: process.env');
     expect(touched).toEqual([]);
   });
 
@@ -371,9 +408,9 @@ describe('the process', () => {
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content
       'src/forecast/augurs.ts: loading', // a loaded module
-      'src/warehouse/answer-cache.ts: program', // the name of this program
-      'src/warehouse/database.ts: openFiles', // files that this process has open
-      'src/warehouse/sql-files.ts: builtIn', // texts that come with Costbook
+      'src/warehouse/ledger/answer-cache.ts: program', // the name of this program
+      'src/warehouse/store/database.ts: openFiles', // files that this process has open
+      'src/warehouse/store/sql-files.ts: builtIn', // texts that come with Costbook
     ]);
   });
 
@@ -411,7 +448,7 @@ describe('silent behavior of DuckDB', () => {
   }
 
   test('two instances of one file lose rows, so one module creates instances, and other threads only decode, forecast or play the platform', () => {
-    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/database.ts']);
+    expect(sourcesWith(/DuckDBInstance\.(create|fromCache)/)).toEqual(['src/warehouse/store/database.ts']);
     expect(sourcesWith(/node:(worker_threads|cluster)/)).toEqual([
       'src/demo/emulated-platform.ts',
       'src/emulator/emulator-worker.ts',
@@ -432,13 +469,13 @@ describe('silent behavior of DuckDB', () => {
     // Who knows the file's path hands it to openDatabase, to stat, or to the child process that copies it.
     const knowing = [
       'src/commands/repair.ts',
-      'src/warehouse/compare.ts',
-      'src/warehouse/unended-run.ts',
-      'src/warehouse/warehouse-file.ts',
+      'src/warehouse/integrity/compare.ts',
+      'src/warehouse/integrity/unended-run.ts',
+      'src/warehouse/integrity/warehouse-file.ts',
       'src/warehouse/warehouse.ts',
     ];
     expect(sourcesWith(/\bwarehouseFile\(/)).toEqual(knowing);
-    expect(sourcesWith(/warehouse\.duckdb'/)).toEqual(['src/warehouse/warehouse-file.ts']);
+    expect(sourcesWith(/warehouse\.duckdb'/)).toEqual(['src/warehouse/integrity/warehouse-file.ts']);
     for (const path of knowing) {
       const imported = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/.exec(readFileSync(join(root, path), 'utf8'));
       expect(imported?.[1]?.trim() ?? 'stat').toBe('stat');
@@ -447,7 +484,10 @@ describe('silent behavior of DuckDB', () => {
 
   test('busy queries starve files and DNS, so windows load one at a time', () => {
     // The queue of the warehouse is the construction; every work of an ingest on the warehouse passes through it.
-    expect(sourcesWith(/openExclusively\(\)/)).toEqual(['src/warehouse/exclusive.ts', 'src/warehouse/warehouse.ts']);
+    expect(sourcesWith(/openExclusively\(\)/)).toEqual([
+      'src/warehouse/store/exclusive.ts',
+      'src/warehouse/warehouse.ts',
+    ]);
   });
 });
 
@@ -531,7 +571,7 @@ describe('SQL files', () => {
 
 describe('SQL in TypeScript', () => {
   /** The one file whose strings may be SQL: statements that DuckDB cannot take from a file. */
-  const home = 'src/warehouse/statements.ts';
+  const home = 'src/warehouse/store/statements.ts';
   const beginnings = [
     /select\s/,
     /with( recursive)? \w+( \([^)]*\))? as( materialized)? \(/,

@@ -9,7 +9,7 @@ import {
 } from '../../src/closing/invoice.ts';
 import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time/time.ts';
-import type { ClosedMonth } from '../../src/warehouse/closes.ts';
+import type { ClosedMonth } from '../../src/warehouse/ledger/closes.ts';
 
 function at(text: string): number {
   return parseInstant(text, 'at', 0);

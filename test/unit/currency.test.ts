@@ -15,7 +15,7 @@ import {
   withoutRateWords,
 } from '../../src/currency/second-currency.ts';
 import { parseInstant } from '../../src/time/time.ts';
-import type { ClosedMonth } from '../../src/warehouse/closes.ts';
+import type { ClosedMonth } from '../../src/warehouse/ledger/closes.ts';
 
 function at(text: string): number {
   return parseInstant(text, 'at', 0);

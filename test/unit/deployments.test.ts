@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deploymentSentences } from '../../src/anomalies/deployment-words.ts';
 import { deploymentsBefore, deploymentsOf } from '../../src/anomalies/deployments.ts';
 import { decodeDeployments, maxEvents } from '../../src/fetch/resource-events.ts';
-import type { SqlRow } from '../../src/warehouse/index.ts';
+import type { SqlRow } from '../../src/warehouse/store/index.ts';
 
 function event(time: string, status: string | null, revision: string | null, more: SqlRow = {}): SqlRow {
   return {

@@ -23,8 +23,8 @@ import {
 } from '../../src/base/errors.ts';
 import { failureOf } from '../../src/base/failure.ts';
 import { act } from '../../src/base/next-step.ts';
-import { SqlError } from '../../src/warehouse/connection.ts';
-import { asOurError } from '../../src/warehouse/duckdb-errors.ts';
+import { SqlError } from '../../src/warehouse/store/connection.ts';
+import { asOurError } from '../../src/warehouse/store/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';
 
 describe('exit codes', () => {

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { type ChangedColumn, excelChunks } from '../../src/reports/formats/excel.ts';
 import { isChangedBySpreadsheets, signsOf } from '../../src/reports/formats/spreadsheet.ts';
-import type { SqlCell } from '../../src/warehouse/values.ts';
+import type { SqlCell } from '../../src/warehouse/store/values.ts';
 import fc from '../support/fast-check.ts';
 
 function usd(unscaled: bigint): SqlCell {

@@ -5,7 +5,8 @@ import { beginning } from '../../src/anomalies/explain.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/anomalies/fact.ts';
 import { anomalyWords } from '../../src/anomalies/words.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
-import type { AnomalyRow, SqlRow } from '../../src/warehouse/index.ts';
+import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
+import type { SqlRow } from '../../src/warehouse/store/index.ts';
 
 interface Asked {
   readonly workspace?: string;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MachineError, UsageError } from '../../src/base/errors.ts';
 import { allCommands } from '../../src/commands/index.ts';
 import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/catalogue.ts';
-import { readChecks } from '../../src/warehouse/checks.ts';
+import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { NumberedEvent } from '../../src/warehouse/journal-events.ts';
-import { appliedInRebuild, firstUnrestored } from '../../src/warehouse/restored-rows.ts';
+import type { NumberedEvent } from '../../src/warehouse/journal/journal-events.ts';
+import { appliedInRebuild, firstUnrestored } from '../../src/warehouse/journal/restored-rows.ts';
 
 /** Events in short: a letter each, numbered from `first`. `L` lost, `R` rows restored, `B<from>` restored from there. */
 function events(short: string, first = 1): NumberedEvent[] {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Connection, Database } from '../../src/warehouse/connection.ts';
-import { openScratch } from '../../src/warehouse/database.ts';
+import type { Connection, Database } from '../../src/warehouse/store/connection.ts';
+import { openScratch } from '../../src/warehouse/store/database.ts';
 
 let folder: string;
 let database: Database;

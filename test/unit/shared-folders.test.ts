@@ -9,7 +9,7 @@ import { readExportsJournal } from '../../src/reports/exports-journal.ts';
 import { folderPlace, recover } from '../../src/reports/folder-place.ts';
 import { readManifest } from '../../src/reports/manifest.ts';
 import { shortestPath } from '../../src/reports/show.ts';
-import { holdFolder } from '../../src/warehouse/folder-lock.ts';
+import { holdFolder } from '../../src/warehouse/store/folder-lock.ts';
 
 // A folder of exports may be shared: others put there what they like.
 

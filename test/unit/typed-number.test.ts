@@ -7,7 +7,7 @@ import { parseEffect } from '../../src/budgets/planned-change.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { typedDecimal } from '../../src/money/money.ts';
 import { spellingFault } from '../../src/money/typed-number.ts';
-import { invoiceOption } from '../../src/warehouse/reopening.ts';
+import { invoiceOption } from '../../src/warehouse/ledger/reopening.ts';
 import fc from '../support/fast-check.ts';
 import { newProject, runCli } from '../support/project.ts';
 

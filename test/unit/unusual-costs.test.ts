@@ -6,7 +6,7 @@ import type { PaceForecast } from '../../src/budgets/period-forecast.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
 import { wholeOfDecimal } from '../../src/money/money.ts';
-import type { AnomalyRow } from '../../src/warehouse/index.ts';
+import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
 import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 
 const usd = (text: string) => wholeOfDecimal(text, 12);

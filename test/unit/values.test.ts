@@ -1,7 +1,7 @@
 import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { isTextType } from '../../src/terminal/table.ts';
-import { toCellText, toJsonValue } from '../../src/warehouse/values.ts';
+import { toCellText, toJsonValue } from '../../src/warehouse/store/values.ts';
 
 /** What DuckDB hands out for an expression, with its name of the type. */
 async function evaluate(expression: string): Promise<{ value: DuckDBValue; type: string }> {

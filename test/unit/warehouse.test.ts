@@ -3,16 +3,22 @@ import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, UsageError } from '../../src/base/errors.ts';
-import { openBooks } from '../../src/warehouse/books.ts';
-import { type Connection, type Database, SqlError } from '../../src/warehouse/connection.ts';
-import { openDatabase } from '../../src/warehouse/database.ts';
-import { journalFolder, lastApplied, openJournalFile, openRecorder, readJournal } from '../../src/warehouse/journal.ts';
-import { migrate, migrateTables, viewsOfIngest } from '../../src/warehouse/migrate.ts';
-import { damageOfWarehouse } from '../../src/warehouse/seal.ts';
-import { builtInSql, readSqlFolder } from '../../src/warehouse/sql-files.ts';
-import { includeFragments } from '../../src/warehouse/sql-fragments.ts';
-import type { Stage } from '../../src/warehouse/stage.ts';
-import { hashOf } from '../../src/warehouse/statements.ts';
+import { openBooks } from '../../src/warehouse/integrity/books.ts';
+import { damageOfWarehouse } from '../../src/warehouse/integrity/seal.ts';
+import {
+  journalFolder,
+  lastApplied,
+  openJournalFile,
+  openRecorder,
+  readJournal,
+} from '../../src/warehouse/journal/journal.ts';
+import type { Stage } from '../../src/warehouse/load/stage.ts';
+import { type Connection, type Database, SqlError } from '../../src/warehouse/store/connection.ts';
+import { openDatabase } from '../../src/warehouse/store/database.ts';
+import { migrate, migrateTables, viewsOfIngest } from '../../src/warehouse/store/migrate.ts';
+import { builtInSql, readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
+import { includeFragments } from '../../src/warehouse/store/sql-fragments.ts';
+import { hashOf } from '../../src/warehouse/store/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { projectWithBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';
@@ -654,7 +660,7 @@ describe('a stage', () => {
   async function staged(): Promise<{ stage: Stage; connection: Connection; close(): void }> {
     const { database, connection } = await newDatabase();
     await migrate(connection);
-    const { openStage } = await import('../../src/warehouse/stage.ts');
+    const { openStage } = await import('../../src/warehouse/load/stage.ts');
     return {
       stage: await openStage(await database.connect(), { record: async () => undefined }),
       connection,

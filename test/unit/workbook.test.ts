@@ -5,7 +5,7 @@ import { DuckDBDateValue, DuckDBDecimalValue, DuckDBTimestampValue } from '@duck
 import { type CellValue, readXlsx } from 'hucre/xlsx';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cellColumn } from '../../src/reports/formats/xlsx.ts';
-import type { SqlCell } from '../../src/warehouse/values.ts';
+import type { SqlCell } from '../../src/warehouse/store/values.ts';
 import { type Cell, costName, figuresOfWorkbook, type Sheet, workbookChunks } from '../../src/workbook/index.ts';
 import fc from '../support/fast-check.ts';
 

@@ -4,14 +4,14 @@ import { decimalOfWhole, usd, usdDecimals, wholeOfDecimal } from '../../money/mo
 import { counted } from '../../text/counted.ts';
 import type { Instant } from '../../time/time.ts';
 import {
-  type Connection,
   closeAgainStep,
   differingCloses,
   type MonthToClose,
   type Reopening,
   readMonthsToClose,
   reopenAndClose,
-} from '../../warehouse/index.ts';
+} from '../../warehouse/ledger/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import { driverList } from '../budget-words.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, throughOf } from '../kind.ts';

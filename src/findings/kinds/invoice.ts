@@ -1,7 +1,7 @@
 import { act } from '../../base/next-step.ts';
 import { usd } from '../../money/money.ts';
 import { formatInstant } from '../../time/time.ts';
-import { type MonthToClose, readMonthsToClose, reopenAndClose } from '../../warehouse/index.ts';
+import { type MonthToClose, readMonthsToClose, reopenAndClose } from '../../warehouse/ledger/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';

@@ -4,7 +4,7 @@ import { act, type NextStep, parseNextStep, thenAgain, wait, waitForPlatform } f
 import { textOrNull } from '../../tables/optional-text.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import { hourMs } from '../../time/time.ts';
-import type { SqlRow } from '../../warehouse/index.ts';
+import type { SqlRow } from '../../warehouse/store/index.ts';
 import { causesOfRun, outOfDateCause } from '../causes.ts';
 import { codesOf, failuresIn, isForPerson } from '../failure-codes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';

@@ -1,6 +1,6 @@
 import { unprovenStepAfter } from '../../base/next-step.ts';
 import { counted } from '../../text/counted.ts';
-import type { UnprovenText } from '../../warehouse/index.ts';
+import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause, outOfDateCause } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import type { DataKind } from '../kind.ts';

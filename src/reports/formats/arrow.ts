@@ -37,7 +37,7 @@ import {
   type SqlResult,
   toCellText,
   unscaledDecimal,
-} from '../../warehouse/index.ts';
+} from '../../warehouse/store/index.ts';
 import type { FormatOptions } from './format.ts';
 
 /** Rows in one record batch. The number is fixed, so that the same rows always give the same bytes. */

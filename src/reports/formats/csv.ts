@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { isTextType } from '../../terminal/index.ts';
-import { type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
+import { type SqlColumn, type SqlResult, toCellText } from '../../warehouse/store/index.ts';
 
 /**
  * Spreadsheets decide by the first character whether a cell is a formula, including its full-width, small, superscript

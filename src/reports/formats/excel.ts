@@ -10,7 +10,7 @@ import {
   type SqlResult,
   toCellText,
   unscaledDecimal,
-} from '../../warehouse/index.ts';
+} from '../../warehouse/store/index.ts';
 import type { CostColumn } from '../figures.ts';
 import { csvLines, startsFormula, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';

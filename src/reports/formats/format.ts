@@ -1,4 +1,4 @@
-import type { Connection, SqlParameters, SqlResult } from '../../warehouse/index.ts';
+import type { Connection, SqlParameters, SqlResult } from '../../warehouse/store/index.ts';
 
 /** One SELECT on a connection, with the values of its parameters. */
 export interface Question {

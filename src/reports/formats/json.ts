@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { type SqlResult, toJsonValue } from '../../warehouse/index.ts';
+import { type SqlResult, toJsonValue } from '../../warehouse/store/index.ts';
 
 /** Rows as objects, chunk by chunk: decimals are text, so that they stay exact. Throws UsageError for two columns of one name. */
 export async function* jsonRows({ columns, chunks }: SqlResult): AsyncGenerator<Record<string, unknown>[]> {

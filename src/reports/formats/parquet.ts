@@ -1,4 +1,4 @@
-import { cellOf, copyToParquet, type SqlColumn, selectCells } from '../../warehouse/index.ts';
+import { cellOf, copyToParquet, type SqlColumn, selectCells } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../columns.ts';
 import type { FormatOptions, Question } from './format.ts';
 

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
-import { type SqlCell, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/index.ts';
+import { type SqlCell, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/store/index.ts';
 import {
   answerName,
   type Cell,

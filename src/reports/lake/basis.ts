@@ -1,15 +1,13 @@
 import { addCalendarMonths, formatInstant, formatMonth, type Instant } from '../../time/time.ts';
+import { closedMonths } from '../../warehouse/ledger/index.ts';
 import {
-  type Connection,
   type CostPartition,
-  closedMonths,
   costPartitions,
   lastLoadOf,
   partitionsChangedSince,
-  readSql,
-  type SqlRow,
   viewsSha256,
-} from '../../warehouse/index.ts';
+} from '../../warehouse/load/index.ts';
+import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
 import { type Manifest, type PartitionBasis, sha256OfText } from '../manifest.ts';
 import type { BasisKind, LakeTable } from './tables.ts';
 

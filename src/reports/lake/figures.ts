@@ -1,4 +1,4 @@
-import { type Connection, readSql, sumOfCosts } from '../../warehouse/index.ts';
+import { type Connection, readSql, sumOfCosts } from '../../warehouse/store/index.ts';
 import type { CostColumn } from '../figures.ts';
 import type { ManifestFile } from '../manifest.ts';
 import { keyOf, type Partition } from './basis.ts';

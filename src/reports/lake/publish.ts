@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/index.ts';
+import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/store/index.ts';
 import { type ExportPlace, segment } from '../export-names.ts';
 import { readExportsJournal, recordManifest } from '../exports-journal.ts';
 import { type ExportFolder, folderPlace, recover, swap } from '../folder-place.ts';

@@ -1,4 +1,4 @@
-import type { Connection } from '../../warehouse/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import type { Manifest } from '../manifest.ts';
 import { keyOf } from './basis.ts';
 import { readFigures } from './figures.ts';

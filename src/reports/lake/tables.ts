@@ -7,7 +7,7 @@ import {
   type SqlFile,
   type SqlParameters,
   selectCells,
-} from '../../warehouse/index.ts';
+} from '../../warehouse/store/index.ts';
 import { columnsOf } from '../columns.ts';
 import { type CostColumn, costColumnOf } from '../figures.ts';
 

@@ -1,5 +1,5 @@
 import { UnprovenError } from '../../base/errors.ts';
-import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/index.ts';
+import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/store/index.ts';
 import { type Figures, figuresOfFile, figuresOfQuery } from '../figures.ts';
 import type { ExportFolder } from '../folder-place.ts';
 import type { ManifestFile } from '../manifest.ts';

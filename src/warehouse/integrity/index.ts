@@ -1,0 +1,23 @@
+export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
+export {
+  type LoadInBooks,
+  loadsOfSnapshot,
+  openPresentWarehouse,
+  type PresentWarehouse,
+  type TableComparison,
+} from './compare.ts';
+export { extentOf, factsOf } from './contents.ts';
+export { findTraces, readAllTables, setAside } from './damage.ts';
+export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
+export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
+export { describeFacts, knowledgeOf } from './snapshot.ts';
+export { snapshotFile } from './snapshot-file.ts';
+export { type UnendedRun, unendedRun } from './unended-run.ts';
+export {
+  isWarehouse,
+  isWrittenSincePublished,
+  setWarehouseAside,
+  warehouseBytes,
+  warehouseFault,
+  warehouseFile,
+} from './warehouse-file.ts';

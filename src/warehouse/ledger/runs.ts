@@ -1,0 +1,79 @@
+import type { Failure } from '../../base/failure.ts';
+import { formatInstant, type Instant } from '../../time/time.ts';
+import type { Recorder } from '../journal/journal.ts';
+import type { Connection } from '../store/connection.ts';
+import { readSql } from '../store/sql-files.ts';
+import {
+  type JobHistory,
+  jobHistories,
+  recordMissed,
+  recordStepBegan,
+  recordStepEnd,
+  type StepBegun,
+  type StepEnd,
+} from './jobs.ts';
+
+/** A running run, and how to end it. */
+export interface Run {
+  readonly number: number;
+  end(exitCode: number, error: string | undefined, endedAt: Instant, failure?: Failure | undefined): Promise<void>;
+}
+
+/** The runs of commands and jobs. */
+export interface RunRecords {
+  beginRun(command: string, startedAt: Instant): Promise<Run>;
+  /** Starts a job run: for a slot of its schedule, or for none. */
+  beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
+  jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
+  /** Records missed slots. */
+  missed(job: string, slots: readonly Instant[], reason: string, foundAt: Instant): Promise<void>;
+  stepBegan(begun: StepBegun): Promise<void>;
+  stepEnded(end: StepEnd): Promise<void>;
+}
+
+/** The writer's access to runs. */
+export function runRecords(connection: Connection, recorder: Recorder): RunRecords {
+  return {
+    beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
+    beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
+    jobHistories: () => jobHistories(connection),
+    missed: (job, slots, reason, foundAt) => recordMissed(connection, recorder, { job, slots, reason, foundAt }),
+    stepBegan: (begun) => recordStepBegan(recorder, begun),
+    stepEnded: (end) => recordStepEnd(recorder, end),
+  };
+}
+
+async function beginRun(
+  connection: Connection,
+  recorder: Recorder,
+  what:
+    | { readonly event: 'run_began'; readonly command: string }
+    | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
+  startedAt: Instant,
+): Promise<Run> {
+  const [row] = await connection.rows(await readSql('ledger', 'last_run'));
+  const number = Number(row?.['run_number']) + 1;
+  const own =
+    what.event === 'run_began'
+      ? { command: what.command }
+      : { job: what.job, slot: what.slot === undefined ? null : formatInstant(what.slot) };
+  await recorder.record({
+    event: what.event,
+    values: { run_number: number, ...own, started_at: formatInstant(startedAt) },
+  });
+  return {
+    number,
+    end: (exitCode, error, endedAt, failure) =>
+      recorder.record({
+        event: 'run_ended',
+        values: {
+          run_number: number,
+          exit_code: exitCode,
+          error: error ?? null,
+          error_code: failure?.code ?? null,
+          next_step: failure?.next ?? null,
+          ended_at: formatInstant(endedAt),
+        },
+      }),
+  };
+}

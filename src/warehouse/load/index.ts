@@ -1,0 +1,34 @@
+export { checkWords } from './check-codes.ts';
+export type {
+  InventoryStage,
+  ListedResource,
+  ListingFacts,
+  ListingKey,
+  ListingOutcome,
+  ListingReading,
+  ListingWritten,
+} from './inventory.ts';
+export { type CostPartition, costPartitions, lastLoadOf, partitionsChangedSince, viewsSha256 } from './partitions.ts';
+export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
+export type { DeploymentsStage, ListedDeployments } from './resource-events.ts';
+export type { Stage } from './stage.ts';
+export type { LoadRole } from './stage-state.ts';
+export type { PageSink, StagedPage } from './staged-pages.ts';
+export {
+  type ComparedTotals,
+  type ContradictedQuestion,
+  type Contradiction,
+  contradictedQuestions,
+  coveredAsMember,
+  dueMonths,
+  groupsByWorkspace,
+  keepSeriesHours,
+  openPastReader,
+  type PastComparison,
+  type PastDifference,
+  type PastQuery,
+  seriesLives,
+  seriesVerified,
+  type Verification,
+} from './verified-past.ts';
+export type { LoadedQuery, LoadFacts, LoadResult, LoadWritten } from './write-load.ts';

@@ -1,0 +1,271 @@
+import { formatInstant, type Instant } from '../../time/time.ts';
+import type { Recorder } from '../journal/journal.ts';
+import type { EventScalar } from '../journal/journal-events.ts';
+import type { Connection, SqlRow } from '../store/connection.ts';
+import { readSql, readSqlFolder } from '../store/sql-files.ts';
+
+/** A resource from a listing, ready for the books; instants as text, labels and connections as JSON. */
+export interface ListedResource {
+  readonly workspace: string;
+  readonly name: string;
+  readonly uuid: string | undefined;
+  readonly createdAt: string | undefined;
+  readonly updatedAt: string | undefined;
+  readonly displayName: string | undefined;
+  readonly externalId: string | undefined;
+  readonly labels: string | undefined;
+  readonly region: string | undefined;
+  readonly memoryMb: number | undefined;
+  readonly generation: string | undefined;
+  readonly status: string | undefined;
+  readonly isEnabled: boolean | undefined;
+  readonly plan: string | undefined;
+  readonly createdBy: string | undefined;
+  readonly integrationConnections: string | undefined;
+  readonly volumes: string | undefined;
+  readonly provider: string | undefined;
+  readonly use: ListedUse;
+}
+
+/** What a listing says about the use of a resource. Only the newest values are stored, so changes make no new state. */
+export interface ListedUse {
+  readonly runtimeState: string | undefined;
+  readonly lastUsedAt: string | undefined;
+  readonly expiresAt: string | undefined;
+  readonly timeToLive: string | undefined;
+  readonly expirationPolicies: string | undefined;
+  readonly minScale: number | undefined;
+}
+
+/** Identifies a listing: its account, and the workspace whose token reads it, if not the account's own. */
+export interface ListingKey {
+  readonly account: string;
+  readonly tokenWorkspace: string | undefined;
+  readonly resourceType: string;
+}
+
+/**
+ * The outcome of reading a listing. `read`: to its last page. `partial`: not to its last page. `shrunk`: more than half
+ * of the known resources are missing, so they were kept. `refused`: the platform does not serve it to this token.
+ * `failed`: it could not be read.
+ */
+export type ListingOutcome = 'read' | 'partial' | 'shrunk' | 'refused' | 'failed';
+
+export interface ListingFacts extends ListingKey {
+  readonly runNumber: number;
+  readonly outcome: ListingOutcome;
+  readonly reason: string | undefined;
+  /** What to do, as `nextWords` writes it; undefined if the listing was read. */
+  readonly next: string | undefined;
+  /** How many items fewer it has than its total says; undefined if none, or if that is not known. */
+  readonly shortfall: number | undefined;
+  readonly resources: number;
+  readonly opened: number;
+  readonly ended: number;
+  readonly requests: number;
+  readonly readAt: Instant;
+}
+
+/** How to write a listing. */
+export interface ListingReading extends ListingKey {
+  /** Workspaces that are read with tokens of their own: this listing does not speak for them. */
+  readonly workspacesElsewhere: readonly string[];
+  readonly runNumber: number;
+  /** When it was read; after every earlier listing. */
+  readonly seenAt: Instant;
+  /** Whether it was read to its last page: then resources that are missing from it are gone. */
+  readonly isWhole: boolean;
+  /** Whether missing resources are gone, even if they are more than half. */
+  readonly acceptShrunk: boolean;
+}
+
+/** What writing a listing changed. */
+export interface ListingWritten {
+  readonly resources: number;
+  /** The number of resources if none were missing: known in the workspaces that occur in it, or listed before. */
+  readonly known: number;
+  /** States that were written, and states that ended. */
+  readonly opened: number;
+  readonly ended: number;
+  /** Whether it was complete but so short that the missing resources were kept. */
+  readonly isShrunk: boolean;
+}
+
+/** Writes listings to the books one at a time, with at most one page in memory. */
+export interface InventoryStage {
+  /** Starts a listing, or restarts it: earlier pages are discarded. */
+  begin(): Promise<void>;
+  add(resources: readonly ListedResource[]): Promise<void>;
+  /**
+   * Writes only what differs from the known states: each resource's states end and start in one transaction. A listing
+   * speaks for the workspaces that occur in it.
+   */
+  write(reading: ListingReading): Promise<ListingWritten>;
+  close(): void;
+}
+
+/** Changes in one journal event, and in one transaction. */
+const changesAtOnce = 500;
+
+/** Opens a stage on a connection of its own; it writes through the recorder. */
+export async function openInventoryStage(connection: Connection, recorder: Recorder): Promise<InventoryStage> {
+  const files = new Map((await readSqlFolder('inventory')).map((file) => [file.name, file.text]));
+  function sql(name: string): string {
+    const text = files.get(name);
+    if (text === undefined) throw new Error(`sql/inventory/${name}.sql is missing`);
+    return text;
+  }
+  async function inBatches(name: string, write: (changes: Readonly<Record<string, EventScalar>>[]) => Promise<void>) {
+    for (let from = 0; ; from += changesAtOnce) {
+      const changes = await connection.rows(sql(name), { from, to: from + changesAtOnce });
+      if (changes.length === 0) return;
+      await write(changes as Readonly<Record<string, EventScalar>>[]);
+    }
+  }
+  let arrived = 0;
+  return {
+    async begin() {
+      arrived = 0;
+      await connection.run(sql('stage'));
+    },
+    async add(resources) {
+      await connection.appendRows(
+        'staged_resources',
+        resources.map((resource) => [
+          arrived++,
+          resource.workspace,
+          resource.name,
+          resource.uuid ?? null,
+          resource.createdAt ?? null,
+          resource.updatedAt ?? null,
+          resource.displayName ?? null,
+          resource.externalId ?? null,
+          resource.labels ?? null,
+          resource.region ?? null,
+          resource.memoryMb ?? null,
+          resource.generation ?? null,
+          resource.status ?? null,
+          resource.isEnabled === undefined ? null : String(resource.isEnabled),
+          resource.plan ?? null,
+          resource.createdBy ?? null,
+          resource.integrationConnections ?? null,
+          resource.volumes ?? null,
+          resource.provider ?? null,
+          resource.use.runtimeState ?? null,
+          resource.use.lastUsedAt ?? null,
+          resource.use.expiresAt ?? null,
+          resource.use.timeToLive ?? null,
+          resource.use.expirationPolicies ?? null,
+          resource.use.minScale ?? null,
+        ]),
+      );
+    },
+    async write(reading) {
+      const { account, tokenWorkspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk } = reading;
+      const key = { account, resource_type: resourceType };
+      const before = await lastReading(connection, reading);
+      await connection.run(sql('listed'), key);
+      const [counts] = await connection.rows(sql('counts'), {
+        ...key,
+        token_workspace: tokenWorkspace ?? null,
+        workspaces_elsewhere: JSON.stringify(reading.workspacesElsewhere),
+      });
+      const resources = Number(counts?.['listed']);
+      // A workspace that is missing completely ends no state, but it counts as missing: until somebody accepts it, a
+      // listing is also compared with the last complete one, as far as that covered the same workspaces.
+      const listedBefore = Math.min(await lastListed(connection, reading), Number(counts?.['known_of_kind']));
+      const known = Math.max(Number(counts?.['known']), listedBefore);
+      const isShrunk = isWhole && !acceptShrunk && resources * 2 < known;
+      await connection.run(sql('compare'), {
+        ...key,
+        read_at: formatInstant(seenAt),
+        read_before: before === undefined ? null : formatInstant(before),
+        ends_absent: isWhole && !isShrunk,
+      });
+      await connection.run(sql('use_changes'), { ...key, ends_absent: isWhole && !isShrunk });
+      const about = { ...key, run_number: runNumber, seen_at: formatInstant(seenAt) };
+      let [opened, ended] = [0, 0];
+      await inBatches('changes', async (changes) => {
+        await recorder.record({ event: 'resources_changed', values: { ...about, changes } });
+        opened += changes.filter((change) => change['valid_from'] !== null).length;
+        ended += changes.filter((change) => change['old_valid_from'] !== null).length;
+      });
+      await inBatches('next_use_changes', (changes) =>
+        recorder.record({ event: 'resource_use_changed', values: { ...about, changes } }),
+      );
+      return { resources, known, opened, ended, isShrunk };
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Records the outcome of reading a listing. */
+export async function recordListing(recorder: Recorder, facts: ListingFacts): Promise<void> {
+  await recorder.record({
+    event: 'listing_read',
+    values: {
+      run_number: facts.runNumber,
+      account: facts.account,
+      token_workspace: facts.tokenWorkspace ?? null,
+      resource_type: facts.resourceType,
+      outcome: facts.outcome,
+      reason: facts.reason ?? null,
+      next_step: facts.next ?? null,
+      shortfall: facts.shortfall ?? null,
+      resources: facts.resources,
+      opened: facts.opened,
+      ended: facts.ended,
+      requests: facts.requests,
+      read_at: formatInstant(facts.readAt),
+    },
+  });
+}
+
+/** The outcome of a listing at its last attempt; undefined if there was none. */
+export async function lastListingOutcome(connection: Connection, key: ListingKey): Promise<ListingOutcome | undefined> {
+  const row = await lastListing(connection, key, ['read', 'partial', 'shrunk', 'refused', 'failed']);
+  return row?.['outcome'] as ListingOutcome | undefined;
+}
+
+/** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
+export async function nightsWithShortfall(
+  connection: Connection,
+  { account, tokenWorkspace, resourceType }: ListingKey,
+  shortfall: number,
+  now: Instant,
+): Promise<number> {
+  const [row] = await connection.rows(await readSql('inventory', 'nights_with_shortfall'), {
+    account,
+    token_workspace: tokenWorkspace ?? null,
+    resource_type: resourceType,
+    shortfall,
+    now: formatInstant(now),
+  });
+  return Number(row?.['days'] ?? 0);
+}
+
+/** When a listing was last read to its end. */
+export async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
+  const row = await lastListing(connection, key, ['read', 'shrunk']);
+  return row === undefined ? undefined : Number(row['read_at']);
+}
+
+/** How many resources a listing had when it last was complete; 0 if it never was. */
+async function lastListed(connection: Connection, key: ListingKey): Promise<number> {
+  const row = await lastListing(connection, key, ['read']);
+  return Number(row?.['resources'] ?? 0);
+}
+
+async function lastListing(
+  connection: Connection,
+  { account, tokenWorkspace, resourceType }: ListingKey,
+  outcomes: readonly ListingOutcome[],
+): Promise<SqlRow | undefined> {
+  const [row] = await connection.rows(await readSql('inventory', 'last_listing'), {
+    account,
+    token_workspace: tokenWorkspace ?? null,
+    resource_type: resourceType,
+    outcomes: JSON.stringify(outcomes),
+  });
+  return row;
+}

@@ -1,0 +1,67 @@
+import { formatInstant, type Instant } from '../../time/time.ts';
+import type { Recorder } from '../journal/journal.ts';
+import type { Connection } from '../store/connection.ts';
+import { readSql } from '../store/sql-files.ts';
+import {
+  type InventoryStage,
+  type ListingFacts,
+  type ListingKey,
+  type ListingOutcome,
+  lastListingOutcome,
+  nightsWithShortfall,
+  openInventoryStage,
+  recordListing,
+} from './inventory.ts';
+import { arePlatformListsDue, type PlatformListsFacts, recordPlatformLists } from './platform-lists.ts';
+import type { TotalsKnown } from './reconciliation.ts';
+import { type DeploymentsStage, openDeploymentsStage } from './resource-events.ts';
+import { openStage, type Stage } from './stage.ts';
+import { openVerification, type Verification } from './verified-past.ts';
+
+/** Loads, listings and verifications; each stage has its own connection. */
+export interface LoadRecords {
+  lastLoadNumber(): Promise<number>;
+  /** Landing folders of the loads whose numbers were received before an instant. */
+  landingFoldersBefore(instant: Instant): Promise<string[]>;
+  openStage(): Promise<Stage>;
+  openInventory(): Promise<InventoryStage>;
+  openDeployments(): Promise<DeploymentsStage>;
+  /** The outcome of a listing at its last attempt; undefined if there was none. */
+  lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
+  /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
+  nightsWithShortfall(key: ListingKey, shortfall: number, now: Instant): Promise<number>;
+  recordListing(facts: ListingFacts): Promise<void>;
+  /** Whether the platform's lists of values are due for an account. */
+  arePlatformListsDue(account: string, now: Instant): Promise<boolean>;
+  recordPlatformLists(facts: PlatformListsFacts): Promise<void>;
+  openVerification(account: string, known: TotalsKnown): Promise<Verification>;
+}
+
+/** The writer's access to loads; `connect` opens a connection that a signal can interrupt. */
+export function loadRecords(
+  connection: Connection,
+  recorder: Recorder,
+  connect: () => Promise<Connection>,
+): LoadRecords {
+  return {
+    async lastLoadNumber() {
+      const [row] = await connection.rows(await readSql('ledger', 'last_load'));
+      return Number(row?.['load_number']);
+    },
+    async landingFoldersBefore(instant) {
+      const rows = await connection.rows(await readSql('ledger', 'landings_seen_before'), {
+        instant: formatInstant(instant),
+      });
+      return rows.map((row) => String(row['landing']));
+    },
+    openStage: async () => openStage(await connect(), recorder),
+    openInventory: async () => openInventoryStage(await connect(), recorder),
+    openDeployments: async () => openDeploymentsStage(await connect(), recorder),
+    lastListingOutcome: (key) => lastListingOutcome(connection, key),
+    nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
+    recordListing: (facts) => recordListing(recorder, facts),
+    arePlatformListsDue: (account, now) => arePlatformListsDue(connection, account, now),
+    recordPlatformLists: (facts) => recordPlatformLists(recorder, facts),
+    openVerification: async (account, known) => openVerification(await connect(), recorder, account, known),
+  };
+}
