@@ -1,6 +1,6 @@
-import { type Problems, readTextFile } from '../config/index.ts';
 import { columnNamed, csvRecords } from '../tables/csv-records.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
+import { type Problems, readTextFile } from '../yaml/index.ts';
 import { fields } from './definition.ts';
 
 /** A lookup table: one owner for each value of a field. */

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
+import { oneOf, quoted } from '../text/choices.ts';
+import { starsFault } from '../text/star-pattern.ts';
+import { floorHour, formatInstant, parseInstant } from '../time/time.ts';
 import {
   choice,
   either,
@@ -22,10 +25,7 @@ import {
   rule,
   single,
   z,
-} from '../config/index.ts';
-import { oneOf, quoted } from '../text/choices.ts';
-import { starsFault } from '../text/star-pattern.ts';
-import { floorHour, formatInstant, parseInstant } from '../time/time.ts';
+} from '../yaml/index.ts';
 import {
   type Condition,
   type Definition,

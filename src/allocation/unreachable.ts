@@ -1,5 +1,5 @@
-import type { Place } from '../config/index.ts';
 import { matchesInOrder } from '../text/star-pattern.ts';
+import type { Place } from '../yaml/index.ts';
 import type { Condition, Rule } from './definition.ts';
 
 /** A rule and its place in the file. */

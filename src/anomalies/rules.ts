@@ -1,4 +1,7 @@
 import { parseUsd, readNames, refuse, sinkParser, topRule } from '../budgets/index.ts';
+import { decimalOfWhole, usdDecimals } from '../money/money.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
+import { quoted } from '../text/choices.ts';
 import {
   gatherProblems,
   integerParser,
@@ -9,10 +12,7 @@ import {
   parseYaml,
   readValue,
   readYamlFile,
-} from '../config/index.ts';
-import { decimalOfWhole, usdDecimals } from '../money/money.ts';
-import { refuseSeparators } from '../money/typed-number.ts';
-import { quoted } from '../text/choices.ts';
+} from '../yaml/index.ts';
 import type { DetectionRules } from './detect.ts';
 
 /** The rules of anomalies, and the sinks to notify. */

@@ -1,8 +1,8 @@
-import { type Given, keysOf, type Parse, type Place, type Problems, parseText, readValue } from '../config/index.ts';
 import { rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { spellingFault } from '../money/typed-number.ts';
 import { quoted } from '../text/choices.ts';
 import { type CalendarPeriod, calendarOf, dayMs, type Instant, type PeriodKind, type Window } from '../time/time.ts';
+import { type Given, keysOf, type Parse, type Place, type Problems, parseText, readValue } from '../yaml/index.ts';
 import type { Budget, CostPer, CountedSpan } from './budget.ts';
 import { readCsvBeside } from './csv-beside.ts';
 import { perRule } from './file-keys.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { type Given, type Place, type Problems, parseText, readTextFile, readValue } from '../config/index.ts';
 import { csvRecords } from '../tables/csv-records.ts';
 import { quoted } from '../text/choices.ts';
+import { type Given, type Place, type Problems, parseText, readTextFile, readValue } from '../yaml/index.ts';
 import { refuse } from './read-scope.ts';
 
 /** A CSV file in the folder of a budget file. */

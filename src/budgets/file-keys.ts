@@ -1,4 +1,4 @@
-import type { MappingRule } from '../config/index.ts';
+import type { MappingRule } from '../yaml/index.ts';
 
 /** The anomaly rules are in the same file; src/anomalies reads them. */
 export const topRule: MappingRule = {

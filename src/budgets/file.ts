@@ -1,6 +1,10 @@
 import { basename, join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { severities } from '../base/severity.ts';
+import { usdUnit } from '../money/money.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
+import type { FiscalYear } from '../time/fiscal-year.ts';
+import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time/time.ts';
 import {
   choiceParser,
   type Given,
@@ -15,11 +19,7 @@ import {
   parseYaml,
   readValue,
   readYamlFile,
-} from '../config/index.ts';
-import { usdUnit } from '../money/money.ts';
-import { nearest, oneOf, quoted } from '../text/choices.ts';
-import type { FiscalYear } from '../time/fiscal-year.ts';
-import { addCalendarMonths, calendarOf, type Instant, isFiscal, type PeriodKind, periodKinds } from '../time/time.ts';
+} from '../yaml/index.ts';
 import { type Budget, type Threshold, thresholdSubjects } from './budget.ts';
 import { readPer } from './counts.ts';
 import { budgetRule, thresholdRule, topRule } from './file-keys.ts';

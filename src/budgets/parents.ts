@@ -1,8 +1,8 @@
-import type { Place, Problems } from '../config/index.ts';
 import { usdDecimals } from '../money/money.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { matchesStars } from '../text/star-pattern.ts';
 import type { Instant } from '../time/time.ts';
+import type { Place, Problems } from '../yaml/index.ts';
 import { type Budget, type BudgetScope, budgetCalendar, plannedIn, shortest, unitOf } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
 import type { PartWritten } from './read-parts.ts';

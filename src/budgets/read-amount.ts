@@ -1,4 +1,9 @@
 import { UsageError } from '../base/errors.ts';
+import { usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
+import { refuseSeparators } from '../money/typed-number.ts';
+import { quoted } from '../text/choices.ts';
+import type { FiscalYear } from '../time/fiscal-year.ts';
+import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time/time.ts';
 import {
   entriesOf,
   type Given,
@@ -10,12 +15,7 @@ import {
   type Problems,
   parseText,
   readValue,
-} from '../config/index.ts';
-import { usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
-import { refuseSeparators } from '../money/typed-number.ts';
-import { quoted } from '../text/choices.ts';
-import type { FiscalYear } from '../time/fiscal-year.ts';
-import { type CalendarPeriod, calendarOf, type PeriodKind } from '../time/time.ts';
+} from '../yaml/index.ts';
 import { shortest } from './budget.ts';
 import { rolloverRule } from './file-keys.ts';
 import {

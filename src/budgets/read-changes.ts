@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
 import {
   type Given,
   itemsOf,
@@ -8,8 +9,7 @@ import {
   type Problems,
   parseText,
   readValue,
-} from '../config/index.ts';
-import { quoted } from '../text/choices.ts';
+} from '../yaml/index.ts';
 import type { BudgetScope, PlannedChange } from './budget.ts';
 import { changeRule, scopeTexts } from './file-keys.ts';
 import { parseDay, parseEffect } from './planned-change.ts';

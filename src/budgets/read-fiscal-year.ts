@@ -1,5 +1,5 @@
-import { choiceParser, type Given, keysOf, type Problems, readValue } from '../config/index.ts';
 import { type FiscalYear, monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../time/fiscal-year.ts';
+import { choiceParser, type Given, keysOf, type Problems, readValue } from '../yaml/index.ts';
 import { fiscalYearRule } from './file-keys.ts';
 
 const parseMonth = choiceParser(monthNames);

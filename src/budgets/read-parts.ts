@@ -1,5 +1,5 @@
-import { type Given, itemsOf, keysOf, type Parse, type Place, type Problems, readValue } from '../config/index.ts';
 import { quoted } from '../text/choices.ts';
+import { type Given, itemsOf, keysOf, type Parse, type Place, type Problems, readValue } from '../yaml/index.ts';
 import type { BudgetScope } from './budget.ts';
 import { partRule } from './file-keys.ts';
 import { readScope } from './read-scope.ts';

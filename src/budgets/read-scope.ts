@@ -1,4 +1,6 @@
 import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
+import { starsFault } from '../text/star-pattern.ts';
 import {
   entriesOf,
   type Given,
@@ -9,9 +11,7 @@ import {
   type Problems,
   parseText,
   readValue,
-} from '../config/index.ts';
-import { quoted } from '../text/choices.ts';
-import { starsFault } from '../text/star-pattern.ts';
+} from '../yaml/index.ts';
 import type { BudgetScope } from './budget.ts';
 import { scopeRule, scopeTexts } from './file-keys.ts';
 

@@ -1,10 +1,10 @@
-import type { Given, Place, Problems } from '../config/index.ts';
 import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { spellingFault } from '../money/typed-number.ts';
 import { columnNamed } from '../tables/csv-records.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { starsFault } from '../text/star-pattern.ts';
 import type { PeriodKind } from '../time/time.ts';
+import type { Given, Place, Problems } from '../yaml/index.ts';
 import type { BudgetScope } from './budget.ts';
 import { readCsvBeside } from './csv-beside.ts';
 import { scopeTexts } from './file-keys.ts';

@@ -2,10 +2,10 @@ import type { Interface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
 import { ClosedPipeError, type CostbookError, MachineError, UsageError } from '../base/errors.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
-import { type Redactor, redactor } from '../config/redactor.ts';
 import { folded } from '../terminal/fold.ts';
 import { type LiveLine, openLiveLine } from '../terminal/live-line.ts';
 import { usualWidth } from '../terminal/text-width.ts';
+import { type Redactor, redactor } from '../text/redactor.ts';
 import { forTerminal } from '../text/safe-text.ts';
 
 /** The colours that commands use: bold, dim, red, green, yellow, and their ends. Nothing else reaches a terminal as it is. */

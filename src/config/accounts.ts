@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import { act } from '../base/next-step.ts';
 import { oneOf, quoted } from '../text/choices.ts';
 import type { Instant } from '../time/time.ts';
+import { endOf, type Given, keysOf, type MappingRule, type Problems, parseBoolean, readValue } from '../yaml/index.ts';
 import {
   type ConfigSpec,
   type EntrySpec,
@@ -23,7 +24,6 @@ import {
   sinceParser,
   tokenFileParser,
 } from './values.ts';
-import { endOf, type Given, keysOf, type MappingRule, type Problems, parseBoolean, readValue } from './yaml.ts';
 
 /** An account, for commands that never contact the platform. */
 export interface LocalAccount {

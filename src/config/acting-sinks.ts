@@ -1,7 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { oneOf, quoted } from '../text/choices.ts';
-import { itemsIn, oneOrMore, single, valueIn, whole, z } from './shape.ts';
-import { type Given, type Problems, parseText } from './yaml.ts';
+import { type Given, itemsIn, oneOrMore, type Problems, parseText, single, valueIn, whole, z } from '../yaml/index.ts';
 
 /** What a sink has that calls the platform. */
 interface OnPlatform {

@@ -2,9 +2,17 @@ import { isAbsolute, join } from 'node:path';
 import { messageOf, UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
 import { dayMs, type Holidays } from '../time/time.ts';
+import {
+  type Given,
+  gatherProblems,
+  itemsOf,
+  type Parse,
+  type Problems,
+  parseText,
+  readTextFile,
+  readValue,
+} from '../yaml/index.ts';
 import { daysOfCalendar } from './calendar-file.ts';
-import { readTextFile } from './text-file.ts';
-import { type Given, gatherProblems, itemsOf, type Parse, type Problems, parseText, readValue } from './yaml.ts';
 
 /** Days that may cost more or less than others: dates, and calendar files. */
 export interface CalendarSettings {

@@ -1,6 +1,15 @@
 import { join } from 'node:path';
 import { mistakenSettings, type UsageError } from '../base/errors.ts';
 import { earliestVersion } from '../platform/index.ts';
+import {
+  choiceParser,
+  gatherProblems,
+  integerParser,
+  type Parse,
+  type Problems,
+  readYamlFile,
+  withoutMistakes,
+} from '../yaml/index.ts';
 import { type AccountConfig, type LocalAccount, resolveAccounts } from './accounts.ts';
 import { type CalendarSettings, readCalendar } from './calendar-settings.ts';
 import { type CurrencySettings, currencyShape } from './currency-settings.ts';
@@ -32,15 +41,6 @@ import {
 } from './sink-settings.ts';
 import { type Destination, parseDestination, readStorage, type StorageSettings } from './storage-settings.ts';
 import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
-import {
-  choiceParser,
-  gatherProblems,
-  integerParser,
-  type Parse,
-  type Problems,
-  readYamlFile,
-  withoutMistakes,
-} from './yaml.ts';
 
 /** The configuration of a command that never contacts the platform: url and token may be missing. */
 export interface LocalConfig {

@@ -1,7 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
-import { mapping, single, type z } from './shape.ts';
-import { type Parse, parseText } from './yaml.ts';
+import { mapping, type Parse, parseText, single, type z } from '../yaml/index.ts';
 
 const parseCode: Parse<string> = (value) => {
   const text = parseText(value, 20);

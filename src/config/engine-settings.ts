@@ -1,7 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
-import { list, mapping, rule, single, z } from './shape.ts';
-import { parseText } from './yaml.ts';
+import { list, mapping, parseText, rule, single, z } from '../yaml/index.ts';
 
 /** The cluster that runs reports over the lake. */
 export interface EngineSettings {

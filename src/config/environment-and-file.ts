@@ -1,6 +1,20 @@
 import { nearest, quoted } from '../text/choices.ts';
 import type { Instant } from '../time/time.ts';
 import {
+  type Given,
+  itemsOf,
+  keysOf,
+  type Parse,
+  type Place,
+  type Problems,
+  parseYaml,
+  readAs,
+  readValue,
+  type Shape,
+  textsUnder,
+  withoutMistakes,
+} from '../yaml/index.ts';
+import {
   configVariables,
   entryPlace,
   entryRule,
@@ -13,20 +27,7 @@ import {
   variableOf,
 } from './keys.ts';
 import { expand, variableValue } from './references.ts';
-import { readAs, type Shape } from './shape.ts';
 import { secretKeys } from './sink-settings.ts';
-import {
-  type Given,
-  itemsOf,
-  keysOf,
-  type Parse,
-  type Place,
-  type Problems,
-  parseYaml,
-  readValue,
-  textsUnder,
-  withoutMistakes,
-} from './yaml.ts';
 
 export interface ConfigInput {
   /** The text of the file; undefined if there is none. */

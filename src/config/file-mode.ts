@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
-import type { Parse } from './yaml.ts';
+import type { Parse } from '../yaml/index.ts';
 
 /** Only the user who runs Costbook reads and writes its files. */
 const defaultMode = 0o600;
@@ -28,7 +28,7 @@ export async function readFileMode(dir: string, env: Readonly<Record<string, str
     if (env['COSTBOOK_FILE_MODE']) return parseFileMode(env['COSTBOOK_FILE_MODE']);
     const file = join(dir, 'costbook.yaml');
     if (!existsSync(file)) return defaultMode;
-    const { gatherProblems, parseYaml, readYamlFile } = await import('./yaml.ts');
+    const { gatherProblems, parseYaml, readYamlFile } = await import('../yaml/index.ts');
     const text = readYamlFile(file);
     if (text === undefined || !text.includes('fileMode')) return defaultMode;
     const { value } = parseYaml(text, file, gatherProblems()).root;

@@ -1,8 +1,8 @@
 import { usualHeaders } from '../platform/index.ts';
 import { quoted } from '../text/choices.ts';
+import { entriesOf, type Given } from '../yaml/index.ts';
 import { type Layer, type Reading, read } from './environment-and-file.ts';
 import { isHeaderName, parseHeaderName, parseHeaderValue } from './values.ts';
-import { entriesOf, type Given } from './yaml.ts';
 
 /** The names of the headers that a platform may choose. */
 export interface HeaderNames {

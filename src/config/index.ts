@@ -18,24 +18,6 @@ export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
 export type { ServeSettings, ServeToken } from './serve-settings.ts';
 export {
-  choice,
-  either,
-  flag,
-  givenAt,
-  inOrder,
-  itemsIn,
-  list,
-  mapping,
-  named,
-  oneOrMore,
-  readAs,
-  repeatedIn,
-  rule,
-  type Shape,
-  single,
-  z,
-} from './shape.ts';
-export {
   alertSinksOf,
   type EmailSettings,
   isStandardSecret,
@@ -59,22 +41,3 @@ export {
   parseDestination,
   type StorageSettings,
 } from './storage-settings.ts';
-export { readTextFile } from './text-file.ts';
-export {
-  choiceParser,
-  entriesOf,
-  type Given,
-  gatherProblems,
-  integerParser,
-  itemsOf,
-  keysOf,
-  type MappingRule,
-  type Parse,
-  type Place,
-  type Problems,
-  parseBoolean,
-  parseText,
-  parseYaml,
-  readValue,
-  readYamlFile,
-} from './yaml.ts';

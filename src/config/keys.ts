@@ -1,4 +1,4 @@
-import type { MappingRule } from './yaml.ts';
+import type { MappingRule } from '../yaml/index.ts';
 
 export const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
 /** Keys of an account that may also be at the top level, for all accounts. */

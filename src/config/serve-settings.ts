@@ -1,9 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
+import { list, mapping, named, type Parse, parseText, repeatedIn, rule, single, z } from '../yaml/index.ts';
 import { type Layer, type Reading, readSetting } from './environment-and-file.ts';
-import { list, mapping, named, repeatedIn, rule, single, z } from './shape.ts';
 import { parseHeaderName } from './values.ts';
-import { type Parse, parseText } from './yaml.ts';
 
 /** Who may open the dashboard from other machines, and under which names it may be reached. */
 export interface ServeSettings {

@@ -1,18 +1,28 @@
 import { isIP } from 'node:net';
 import { UsageError } from '../base/errors.ts';
 import { oneOf, quoted } from '../text/choices.ts';
-import { type ActingSettings, actingKeys, type GivenSink, type PlatformKnown, reportActing } from './acting-sinks.ts';
-import { choice, flag, isMissingKey, mapping, oneOrMore, readAs, rule, single, valueIn, whole, z } from './shape.ts';
 import {
+  choice,
   choiceParser,
   entriesOf,
+  flag,
   type Given,
+  isMissingKey,
   itemsOf,
+  mapping,
+  oneOrMore,
   type Parse,
   type Problems,
   parseText,
+  readAs,
   readValue,
-} from './yaml.ts';
+  rule,
+  single,
+  valueIn,
+  whole,
+  z,
+} from '../yaml/index.ts';
+import { type ActingSettings, actingKeys, type GivenSink, type PlatformKnown, reportActing } from './acting-sinks.ts';
 
 /** The settings of a sink in costbook.yaml. */
 export type SinkSettings =

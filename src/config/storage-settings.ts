@@ -2,8 +2,8 @@ import { isForbiddenHost } from '../base/addresses.ts';
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
 import { parseDuration } from '../time/time.ts';
+import { choiceParser, type Parse, parseBoolean, parseText } from '../yaml/index.ts';
 import { parseUrl } from './values.ts';
-import { choiceParser, type Parse, parseBoolean, parseText } from './yaml.ts';
 
 /** A place in an object store: `s3://bucket/prefix`. */
 export interface Destination {

@@ -13,8 +13,8 @@ import {
   parseInstant,
   parseRfc3339,
 } from '../time/time.ts';
+import { type Parse, parseText } from '../yaml/index.ts';
 import { type TokenSource, tokenFault } from './secrets.ts';
-import { type Parse, parseText } from './yaml.ts';
 
 /** USD as plain decimal text. A YAML number becomes its shortest decimal: 1e-6 is 0.000001. */
 export const parseTolerance: Parse<string> = (value, source) => {

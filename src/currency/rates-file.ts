@@ -1,9 +1,10 @@
 import { isAbsolute, join } from 'node:path';
-import { type CurrencySettings, gatherProblems, type Place, type Problems, readTextFile } from '../config/index.ts';
+import type { CurrencySettings } from '../config/index.ts';
 import { trimmedDecimal } from '../money/money.ts';
 import { columnNamed, csvRecords } from '../tables/csv-records.ts';
 import { oneOf, quoted } from '../text/choices.ts';
 import type { Instant } from '../time/time.ts';
+import { gatherProblems, type Place, type Problems, readTextFile } from '../yaml/index.ts';
 
 /** Decimals of a rate. */
 export const rateDecimals = 8;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { shipped } from '../base/places.ts';
-import { readYamlFile } from '../config/index.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
+import { readYamlFile } from '../yaml/index.ts';
 import type { Job } from './definition.ts';
 import { type JobInput, type JobReading, readJob } from './parse.ts';
 

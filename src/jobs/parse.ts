@@ -1,11 +1,12 @@
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.ts';
+import { type Environment, expand, parseTargetUrl, plainAddress, urlSecrets } from '../config/index.ts';
+import { nearest, oneOf, quoted } from '../text/choices.ts';
+import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time/time.ts';
 import {
   choice,
   choiceParser,
-  type Environment,
   either,
-  expand,
   flag,
   type Given,
   gatherProblems,
@@ -18,19 +19,14 @@ import {
   type Parse,
   type Problems,
   parseBoolean,
-  parseTargetUrl,
   parseText,
   parseYaml,
-  plainAddress,
   readAs,
   rule,
   type Shape,
   single,
-  urlSecrets,
   z,
-} from '../config/index.ts';
-import { nearest, oneOf, quoted } from '../text/choices.ts';
-import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time/time.ts';
+} from '../yaml/index.ts';
 import { type Job, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
 import { parseTimetable } from './timetable.ts';
 

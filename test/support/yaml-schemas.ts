@@ -9,11 +9,11 @@ import { currencyShape } from '../../src/config/currency-settings.ts';
 import { engineShape } from '../../src/config/engine-settings.ts';
 import { entryKeys, groups, tokenKeys, topKeys } from '../../src/config/keys.ts';
 import { serveShapes } from '../../src/config/serve-settings.ts';
-import { type Shape, z } from '../../src/config/shape.ts';
 import { alertSeverities, severityKinds, sinkShapes } from '../../src/config/sink-settings.ts';
 import { jobShape, stepShape } from '../../src/jobs/parse.ts';
 import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/time/fiscal-year.ts';
 import { periodKinds } from '../../src/time/time.ts';
+import { type Shape, z } from '../../src/yaml/shape.ts';
 
 // The descriptions that editors show for YAML files, in docs/schema. Keys and choices are those that the readers in src
 // know: one that is not described here, or described and not known there, throws. A test mutates documents and looks

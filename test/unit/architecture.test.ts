@@ -19,9 +19,9 @@ const homes: Readonly<Record<string, RegExp>> = {
   'date-fns': /^src\/time\/time\.ts$/,
   '@date-fns/utc': /^src\/time\/time\.ts$/,
   commander: /^src\/command-line\//,
-  yaml: /^src\/config\/(yaml|config)\.ts$/,
+  yaml: /^src\/yaml\/yaml\.ts$/,
   'fastest-levenshtein': /^src\/text\/choices\.ts$/,
-  zod: /^src\/(platform\/|config\/shape\.ts$)/,
+  zod: /^src\/(platform\/|yaml\/shape\.ts$)/,
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
   '@bsull/augurs': /^src\/forecast\/augurs\.ts$/,
@@ -151,7 +151,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   forecast: [],
   emulator: ['platform'],
   fetch: ['platform'],
-  config: ['platform'],
+  yaml: [],
+  config: ['platform', 'yaml'],
   'warehouse/store': ['platform'],
   'warehouse/journal': ['warehouse/store'],
   'warehouse/load': ['warehouse/journal', 'warehouse/store'],
@@ -159,13 +160,13 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'warehouse/integrity': ['warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
   warehouse: ['warehouse/integrity', 'warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
   closing: ['warehouse/ledger', 'warehouse/store'],
-  currency: ['config', 'warehouse/ledger', 'warehouse/store'],
-  allocation: ['config', 'warehouse/store'],
-  jobs: ['config', 'warehouse', 'warehouse/ledger'],
-  budgets: ['config', 'forecast', 'outlook', 'platform', 'terminal', 'warehouse/ledger', 'warehouse/store'],
+  currency: ['config', 'yaml', 'warehouse/ledger', 'warehouse/store'],
+  allocation: ['yaml', 'warehouse/store'],
+  jobs: ['config', 'yaml', 'warehouse', 'warehouse/ledger'],
+  budgets: ['yaml', 'forecast', 'outlook', 'platform', 'terminal', 'warehouse/ledger', 'warehouse/store'],
   outlook: [],
   metrics: ['budgets', 'config', 'jobs', 'warehouse/integrity', 'warehouse/store'],
-  anomalies: ['budgets', 'config', 'terminal', 'warehouse/ledger', 'warehouse/store'],
+  anomalies: ['budgets', 'yaml', 'terminal', 'warehouse/ledger', 'warehouse/store'],
   storage: ['config'],
   workbook: [],
   reports: [
@@ -403,7 +404,6 @@ describe('the process', () => {
       ].map(([, name, set]) => `${path}: ${name ?? set}`),
     );
     expect(kept.sort()).toEqual([
-      'src/config/shape.ts: indexes', // entries by name, as long as their file is held
       'src/emulator/fault-answers.ts: spaces', // a compressed constant
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content
@@ -411,6 +411,7 @@ describe('the process', () => {
       'src/warehouse/ledger/answer-cache.ts: program', // the name of this program
       'src/warehouse/store/database.ts: openFiles', // files that this process has open
       'src/warehouse/store/sql-files.ts: builtIn', // texts that come with Costbook
+      'src/yaml/shape.ts: indexes', // entries by name, as long as their file is held
     ]);
   });
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readLookup } from '../../src/allocation/lookup.ts';
 import { loadBudgets } from '../../src/budgets/file.ts';
-import { gatherProblems } from '../../src/config/yaml.ts';
 import { readRates } from '../../src/currency/rates-file.ts';
 import { readSeriesFile } from '../../src/forecast/read-series.ts';
 import { csvRecords } from '../../src/tables/csv-records.ts';
+import { gatherProblems } from '../../src/yaml/yaml.ts';
 import { newProject } from '../support/project.ts';
 
 /** What each file of CSV is read as; each is a plain file of commas, with a header. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { redactor } from '../../src/config/redactor.ts';
 import { readToken, type TokenReading, type TokenSource } from '../../src/config/secrets.ts';
+import { redactor } from '../../src/text/redactor.ts';
 import fc from '../support/fast-check.ts';
 
 let dir = '';

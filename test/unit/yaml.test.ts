@@ -11,7 +11,7 @@ import {
   parseYaml,
   readValue,
   textsUnder,
-} from '../../src/config/yaml.ts';
+} from '../../src/yaml/yaml.ts';
 
 function told(problems: Problems): string {
   try {

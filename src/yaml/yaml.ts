@@ -19,7 +19,7 @@ import { UsageError } from '../base/errors.ts';
 import { type NextStep, stepSentence } from '../base/next-step.ts';
 import { refuseSeparators } from '../money/typed-number.ts';
 import { nearest, oneOf, parseChoice, parseTrueOrFalse, quoted } from '../text/choices.ts';
-import { redactor } from './redactor.ts';
+import { redactor } from '../text/redactor.ts';
 
 // How to read a YAML file: `readYamlFile` and `parseYaml` return data with the position of every value;
 // `keysOf`, `itemsOf` and `readValue` parse it and report mistakes; `throwIfAny` throws all of them.
