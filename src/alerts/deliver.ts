@@ -1,7 +1,7 @@
+import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
 import type { Instant } from '../time/time.ts';
 import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/ledger/index.ts';
-import { type Message, type OutgoingMessage, withAnswers } from './message.ts';
-import type { Attempt, SendMessage } from './sinks/sink.ts';
+import { withAnswers } from './message.ts';
 
 /** Attempts per message and run. */
 const maxTries = 4;

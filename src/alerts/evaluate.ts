@@ -1,4 +1,5 @@
 import type { LocalConfig } from '../config/index.ts';
+import { incidentSinksOf } from '../config/index.ts';
 import {
   type AlertFacts,
   type AlertFactsOptions,
@@ -7,10 +8,11 @@ import {
   transitionsOf,
 } from '../findings/index.ts';
 import { completenessOf } from '../reports/index.ts';
+import type { Origin } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import type { KnownAlert, NewMessage } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
-import { maxAlertsOfAgent, messagesOf, type Origin } from './message.ts';
+import { maxAlertsOfAgent, messagesOf } from './message.ts';
 import { readPictures } from './pictures.ts';
 import { asKnown, type UnstoredAlert } from './unstored-alerts.ts';
 
@@ -56,11 +58,10 @@ export async function evaluateAlerts(
   const { entries, raised, ended } = transitions;
   const pictures = await readPictures(connection, entries, config.sinks, { ...asked, forecasts: found.forecasts, log });
   const state = await completenessOf(connection);
-  const ofType = (wanted: string) => config.sinks.flatMap(({ name, type }) => (type === wanted ? [name] : []));
-  const agents = ofType('agent');
+  const agents = config.sinks.flatMap(({ name, type }) => (type === 'agent' ? [name] : []));
   const messages = messagesOf(entries, { ...state, at: formatSecond(at), origin }, pictures, {
     agents,
-    incidents: ofType('pagerduty'),
+    incidents: incidentSinksOf(config.sinks),
   });
   const open = new Set(known.flatMap(({ isOpen, key }) => (isOpen ? [key] : [])));
   for (const { key } of ended) open.delete(key);

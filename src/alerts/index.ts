@@ -1,13 +1,6 @@
 export { type Delivery, deliver } from './deliver.ts';
 export { type Evaluated, evaluateAlerts } from './evaluate.ts';
-export {
-  type Message,
-  maxAlertsOfAgent,
-  messagesOf,
-  newMessage,
-  type Origin,
-  type OutgoingMessage,
-} from './message.ts';
+export { maxAlertsOfAgent, messageEntry, messagesOf, newMessage } from './message.ts';
 export {
   type AlertingContext,
   alertFactsOptions,
@@ -19,13 +12,7 @@ export {
   readableAlertingConfig,
   sinkEffects,
 } from './notify.ts';
-export { readPictures, readSummaryPicture, showsPictures } from './pictures.ts';
-export { openSink } from './sinks/index.ts';
-export { sendPing } from './sinks/ping.ts';
-export { type PreviewFormat, previewFormats, previewOf } from './sinks/preview.ts';
-export { sinkFault } from './sinks/reach.ts';
-export type { SendMessage } from './sinks/sink.ts';
-export { readInSlack, slackMessage } from './sinks/slack-message.ts';
+export { readPictures, readSummaryPicture } from './pictures.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export {
   allOpenAlerts,

@@ -7,25 +7,28 @@ import { act } from '../base/next-step.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
 import {
   type AccountConfig,
-  type ActingSettings,
   alertSinksOf,
-  answersToOf,
   clientFor,
   holidaysOf,
-  isActing,
   type LocalConfig,
   loadReadable,
-  secretsOf,
   withWorkspaceToken,
 } from '../config/index.ts';
 import type { AlertFactsOptions } from '../findings/index.ts';
 import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
+import {
+  type ActingSettings,
+  answersToOf,
+  isActing,
+  type Origin,
+  openSink,
+  type SendMessage,
+  type SinkEffects,
+  secretsOf,
+} from '../sinks/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { type ActingRules, type Delivery, deliver } from './deliver.ts';
-import type { Origin } from './message.ts';
-import { openSink } from './sinks/index.ts';
-import type { SendMessage, SinkEffects } from './sinks/sink.ts';
 import { openCommands } from './threshold-commands.ts';
 
 /** What a command provides to send alerts: the outside world, the project folder, and how to write to a person. */

@@ -12,16 +12,17 @@ import {
   withCarried,
 } from '../budgets/index.ts';
 import type { Picture } from '../charts/index.ts';
-import type { Sink, SinkSettings } from '../config/index.ts';
+import type { Sink } from '../config/index.ts';
 import { type AlertFact, alertRows, type BudgetAlertFact, type Transitions } from '../findings/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { completenessOf } from '../reports/index.ts';
+import { type MessagePicture, showsPictures } from '../sinks/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { comparedWith } from '../time/compared.ts';
 import { addCalendarMonths, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
-import { inOrder, type MessagePicture } from './message.ts';
+import { inOrder } from './message.ts';
 import type { SummaryPeriod } from './summary.ts';
 
 /** A message has at most this many pictures, those of its first alerts. */
@@ -34,11 +35,6 @@ export interface PicturesAsked extends SpendsAsked {
   /** Of budgets; one without a forecast here shows the one of its alert. */
   readonly forecasts: readonly ScopeForecast[];
   readonly log: Log;
-}
-
-/** Whether a sink shows pictures. */
-export function showsPictures(settings: SinkSettings | undefined): boolean {
-  return settings?.type === 'email' || (settings?.type === 'slack' && 'botToken' in settings);
 }
 
 /**

@@ -1,9 +1,7 @@
 import { type Budget, isAskedBy, type Threshold, thresholdKey } from '../budgets/index.ts';
-import { isCommandSink } from '../findings/index.ts';
+import { type AlertFact, isCommandSink } from '../findings/index.ts';
+import { type CommandEffects, type Message, openCommand, type SendMessage } from '../sinks/index.ts';
 import type { ActingRules } from './deliver.ts';
-import type { Message } from './message.ts';
-import { type CommandEffects, openCommand } from './sinks/command.ts';
-import type { SendMessage } from './sinks/sink.ts';
 
 /** The sinks of pending messages that run commands, and their rules: each message is sent once. */
 export function openCommands(
@@ -25,7 +23,9 @@ export function openCommands(
 
 /** The command that the budget file has now for the threshold of a message. */
 function commandOf({ entries }: Message, budgets: readonly Budget[]): Threshold['run'] {
-  const [fact] = entries.flatMap((entry) => (entry.fact.kind === 'budget' ? [entry.fact] : []));
+  // Messages for commands are made here, of facts.
+  const facts = entries.map(({ fact }) => fact as AlertFact);
+  const [fact] = facts.flatMap((one) => (one.kind === 'budget' ? [one] : []));
   const budget = fact && budgets.find((each) => isAskedBy(each, fact));
   return budget?.thresholds.find((threshold) => fact && thresholdKey(budget, fact.period, threshold) === fact.key)?.run;
 }

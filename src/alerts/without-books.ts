@@ -11,14 +11,15 @@ import {
   NoBooksError,
 } from '../base/errors.ts';
 import { failureOf } from '../base/failure.ts';
-import { isActing, type LocalConfig } from '../config/index.ts';
+import type { LocalConfig } from '../config/index.ts';
 import { type AlertEntry, withNews } from '../findings/index.ts';
 import { completenessOf } from '../reports/index.ts';
+import { isActing, type Message } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import { openBooks, readAllTables } from '../warehouse/integrity/index.ts';
 import { knownAlerts } from '../warehouse/ledger/index.ts';
 import { type Delivery, deliver } from './deliver.ts';
-import { type Message, messagesOf } from './message.ts';
+import { messagesOf } from './message.ts';
 import { type AlertingContext, openSinks, originOf, readableAlertingConfig } from './notify.ts';
 import {
   diskFact,

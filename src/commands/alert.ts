@@ -8,13 +8,9 @@ import {
   evaluateAlerts,
   exitCodeOf,
   forgetUnstored,
-  type Message,
   maxAlertsOfAgent,
-  type OutgoingMessage,
   originOf,
   readableAlertingConfig,
-  readInSlack,
-  slackMessage,
   type UnstoredAlert,
   unstoredAlerts,
 } from '../alerts/index.ts';
@@ -24,6 +20,7 @@ import { forecastLevel, forecastRow } from '../budgets/index.ts';
 import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
 import { faultsOfFiles } from '../health/index.ts';
 import { describeCompleteness } from '../reports/index.ts';
+import { type Message, type OutgoingMessage, readInSlack, slackMessage } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { Instant } from '../time/time.ts';

@@ -2,18 +2,13 @@ import { resolve } from 'node:path';
 import {
   alertFactsOptions,
   loadAlertingConfig,
-  type Message,
+  messageEntry,
   newMessage,
-  type OutgoingMessage,
-  openSink,
   originOf,
-  type PreviewFormat,
-  previewOf,
   readCostSummary,
   readPictures,
   readSummaryPicture,
   type SummaryPeriod,
-  showsPictures,
   sinkEffects,
 } from '../alerts/index.ts';
 import { readFeedback, withFeedback } from '../anomalies/index.ts';
@@ -27,8 +22,16 @@ import {
   withForecasts,
 } from '../budgets/index.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { type AlertFactsOptions, parseFact, withUnusualCosts } from '../findings/index.ts';
+import { type AlertEntry, type AlertFactsOptions, parseFact, withUnusualCosts } from '../findings/index.ts';
 import { completenessOf } from '../reports/index.ts';
+import {
+  type Message,
+  type OutgoingMessage,
+  openSink,
+  type PreviewFormat,
+  previewOf,
+  showsPictures,
+} from '../sinks/index.ts';
 import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatSecond } from '../time/time.ts';
@@ -116,7 +119,7 @@ function sinkOf(name: string, { sinks }: LocalConfig) {
 
 /** A message, and what it is about. */
 interface Shown {
-  readonly message: Message & { readonly isTest: boolean };
+  readonly message: Omit<Message, 'entries'> & { readonly entries: readonly AlertEntry[]; readonly isTest: boolean };
   readonly about: string;
 }
 
@@ -135,7 +138,9 @@ async function readMessage(
     const pictures = showsPictures(sink.settings)
       ? await picturesOf(books.connection, message, sink, asked, context)
       : [];
-    const whole = { ...message, pictures, origin: originOf(config, context) };
+    const origin = originOf(config, context);
+    const entries = message.entries.map((entry) => messageEntry(entry, origin));
+    const whole = { ...message, entries, pictures, origin };
     return { message: { ...whole, id: newMessage('test', whole, undefined).id, mayBeRepeat: false }, about };
   } finally {
     books.close();
@@ -144,7 +149,7 @@ async function readMessage(
 
 async function picturesOf(
   connection: Connection,
-  { entries, summary }: Message,
+  { entries, summary }: Shown['message'],
   sink: ReturnType<typeof sinkOf>,
   asked: AlertFactsOptions,
   { effects: { log } }: CommandContext,

@@ -3,10 +3,8 @@ import {
   deliverAll,
   exitCodeOf,
   loadAlertingConfig,
-  type Message,
   newMessage,
   originOf,
-  previewFormats,
   unstoredStill,
   type WaitingAlert,
 } from '../alerts/index.ts';
@@ -22,6 +20,7 @@ import {
   wordsOf,
 } from '../findings/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { type Message, previewFormats } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';

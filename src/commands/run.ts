@@ -1,4 +1,4 @@
-import { alertWithoutBooks, sendPing } from '../alerts/index.ts';
+import { alertWithoutBooks } from '../alerts/index.ts';
 import {
   exitCodeOf,
   exitCodes,
@@ -28,6 +28,7 @@ import {
   stepNames,
   stepRules,
 } from '../jobs/index.ts';
+import { sendPing } from '../sinks/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant, parseInstant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';

@@ -3,20 +3,17 @@ import {
   deliverAll,
   exitCodeOf,
   loadAlertingConfig,
-  type Message,
   newMessage,
   originOf,
   readCostSummary,
-  readInSlack,
   readSummaryPicture,
   type SummaryPeriod,
-  showsPictures,
-  slackMessage,
   summaryWindows,
 } from '../alerts/index.ts';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
-import { answersToOf, type LocalConfig, loadConfig, summarySinksOf } from '../config/index.ts';
+import { type LocalConfig, loadConfig, summarySinksOf } from '../config/index.ts';
 import { completenessOf } from '../reports/index.ts';
+import { answersToOf, type Message, readInSlack, showsPictures, slackMessage } from '../sinks/index.ts';
 import { formatSecond } from '../time/time.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import { answerCache } from '../warehouse/ledger/index.ts';

@@ -1,3 +1,4 @@
+import { secretKeys } from '../sinks/index.ts';
 import { nearest, quoted } from '../text/choices.ts';
 import type { Instant } from '../time/time.ts';
 import {
@@ -27,7 +28,6 @@ import {
   variableOf,
 } from './keys.ts';
 import { expand, variableValue } from './references.ts';
-import { secretKeys } from './sink-settings.ts';
 
 export interface ConfigInput {
   /** The text of the file; undefined if there is none. */

@@ -1,12 +1,4 @@
 export type { AccountConfig, LocalAccount } from './accounts.ts';
-export {
-  type ActingSettings,
-  type AgentSettings,
-  answersToOf,
-  isActing,
-  type JobSettings,
-  type ModelSettings,
-} from './acting-sinks.ts';
 export { type CalendarSettings, holidaysOf, parseCalendar } from './calendar-settings.ts';
 export { type ClientContext, clientFor, withWorkspaceToken } from './client-for.ts';
 export { type Config, type LocalConfig, loadConfig, loadReadable, parseConfig } from './config.ts';
@@ -17,24 +9,7 @@ export { keepConfiguredSecrets } from './known-secrets.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
 export type { ServeSettings, ServeToken } from './serve-settings.ts';
-export {
-  alertSinksOf,
-  type EmailSettings,
-  isStandardSecret,
-  type PagerDutySettings,
-  parseTargetUrl,
-  plainAddress,
-  type Sink,
-  type SinkSettings,
-  type SlackBotSettings,
-  type SlackSettings,
-  secretsOf,
-  signatureKey,
-  summarySinksOf,
-  type TeamsSettings,
-  urlSecrets,
-  type WebhookSettings,
-} from './sink-settings.ts';
+export { alertSinksOf, incidentSinksOf, type Sink, summarySinksOf } from './sink-settings.ts';
 export {
   type Destination,
   isStoreAddress,

@@ -10,11 +10,12 @@ import {
   usdDecimals,
   wholeOfDecimal,
 } from '../money/money.ts';
+import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
-import type { Card, SpentShare, Words } from './words.ts';
+import type { Words } from './words.ts';
 
 /** A threshold as its message needs it. */
 export type BudgetWords = Omit<BudgetAlertFact, 'state'>;

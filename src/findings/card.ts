@@ -1,10 +1,10 @@
 import { nextWords } from '../base/next-step.ts';
 import { ordinal } from '../budgets/index.ts';
+import type { Card } from '../sinks/index.ts';
 import { maxNameLength, maxSentenceLength, oneLine } from '../text/safe-text.ts';
+import { throughWords } from '../text/through.ts';
 import { type AlertFact, type DataFact, stepOf, wordsOfKind } from './kinds/index.ts';
-import { throughWords } from './kinds/sentences.ts';
 import type { AlertEntry } from './transitions.ts';
-import type { Card, SpentShare } from './words.ts';
 
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 
@@ -64,12 +64,4 @@ function withSafeTexts<T>(value: T, key = ''): T {
 function joinedLines(error: string): string {
   const [first = '', ...more] = error.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
   return more.reduce((text, line) => `${text}${/[.:;!?…]$/.test(text) ? '' : ';'} ${line}`, first);
-}
-
-const barLength = 20;
-
-/** `████████████████░░░░ 82.4 % spent`; it is full only from 100 % on. */
-export function bar({ percent, word }: SpentShare): string {
-  const filled = Math.max(0, Math.min(barLength, Math.floor((percent / 100) * barLength)));
-  return `${'█'.repeat(filled)}${'░'.repeat(barLength - filled)} ${percent.toFixed(1)} %${word === '' ? '' : ` ${word}`}`;
 }

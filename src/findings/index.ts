@@ -1,5 +1,5 @@
 export type { BudgetAlertFact } from './budget-fact.ts';
-export { bar, cardOf } from './card.ts';
+export { cardOf } from './card.ts';
 export {
   type AlertFacts,
   type AlertFactsOptions,
@@ -22,11 +22,9 @@ export {
   stepAfterMistakes,
   stepAfterRun,
 } from './kinds/run.ts';
-export { throughWords } from './kinds/sentences.ts';
 export { staleStep } from './kinds/stale.ts';
 export { alertWords, type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
 export { alertRows } from './rows.ts';
 export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
 export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
 export { withUnusualCosts } from './unusual-costs.ts';
-export type { Card, SinkAnswer, SpentShare } from './words.ts';

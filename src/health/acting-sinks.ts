@@ -1,7 +1,8 @@
 import { clientOf } from '../alerts/index.ts';
 import { PlatformError } from '../base/errors.ts';
-import type { ActingSettings, LocalConfig } from '../config/index.ts';
+import type { LocalConfig } from '../config/index.ts';
 import { type Listing, listings, openListings } from '../platform/index.ts';
+import type { ActingSettings } from '../sinks/index.ts';
 import type { HealthContext } from './context.ts';
 
 /** What a listing says about the agent, job or model of a sink. */

@@ -1,6 +1,6 @@
-import { sinkFault } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
-import { type ActingSettings, isActing, isStandardSecret, type LocalConfig } from '../config/index.ts';
+import type { LocalConfig } from '../config/index.ts';
+import { type ActingSettings, isActing, isStandardSecret, sinkFault } from '../sinks/index.ts';
 import { findOnPlatform } from './acting-sinks.ts';
 import type { HealthContext } from './context.ts';
 import { type Found, fail, type Look, ok, warn } from './found.ts';

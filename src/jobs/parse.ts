@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { type Environment, expand, parseTargetUrl, plainAddress, urlSecrets } from '../config/index.ts';
+import { type Environment, expand } from '../config/index.ts';
+import { parseTargetUrl, plainAddress, urlSecrets } from '../sinks/index.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time/time.ts';
 import {

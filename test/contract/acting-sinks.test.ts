@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openSink } from '../../src/alerts/sinks/index.ts';
-import type { Attempt } from '../../src/alerts/sinks/sink.ts';
-import type { ActingSettings } from '../../src/config/acting-sinks.ts';
+import type { ActingSettings } from '../../src/sinks/acting-settings.ts';
+import { openSink } from '../../src/sinks/registry.ts';
+import type { Attempt } from '../../src/sinks/sink.ts';
 import { entryOf, exampleFacts, messageOf } from '../support/example-alerts.ts';
 import { testClient } from '../support/http-client.ts';
 import { cuts, hangs, type SinkReply, says, startSink } from '../support/sink-server.ts';

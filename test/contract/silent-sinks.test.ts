@@ -1,9 +1,8 @@
 // Second tier: Waits for the time limits of ten and twenty seconds.
 
 import { describe, expect, test } from 'vitest';
-import { openSink } from '../../src/alerts/sinks/index.ts';
-import type { Attempt } from '../../src/alerts/sinks/sink.ts';
-import type { SinkSettings } from '../../src/config/sink-settings.ts';
+import { openSink, type SinkSettings } from '../../src/sinks/registry.ts';
+import type { Attempt } from '../../src/sinks/sink.ts';
 import { entryOf, exampleForecast, messageOf } from '../support/example-alerts.ts';
 import { hangs, startSink } from '../support/sink-server.ts';
 import { startSmtp } from '../support/smtp-server.ts';

@@ -3,12 +3,12 @@ import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { retryDelayMs } from '../../src/alerts/deliver.ts';
-import { openSink } from '../../src/alerts/sinks/index.ts';
-import { pagerDutyEvents } from '../../src/alerts/sinks/pagerduty.ts';
-import type { Attempt } from '../../src/alerts/sinks/sink.ts';
 import type { Picture } from '../../src/charts/picture.ts';
-import type { SinkSettings, SlackSettings } from '../../src/config/sink-settings.ts';
 import type { ListingsFact } from '../../src/findings/kinds/listings.ts';
+import { pagerDutyEvents } from '../../src/sinks/pagerduty.ts';
+import { openSink, type SinkSettings } from '../../src/sinks/registry.ts';
+import type { Attempt } from '../../src/sinks/sink.ts';
+import type { SlackSettings } from '../../src/sinks/slack.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,
@@ -74,7 +74,7 @@ describe('Microsoft Teams', () => {
     await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(many);
     expect(Buffer.byteLength(sink.told[1]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
     expect(sink.told[1]?.text).toContain('"costbook alerts --open\\" lists them');
-    const one = { ...message, entries: [entryOf({ ...listings, listings: Array(300).fill(listings.listings[0]) })] };
+    const one = messageOf(entryOf({ ...listings, listings: Array(300).fill(listings.listings[0]) }));
     await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(one);
     expect(Buffer.byteLength(sink.told[2]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
     expect(sink.told[2]?.text).toContain('shows the rest');
@@ -129,7 +129,7 @@ describe('PagerDuty', () => {
 
   test('cuts a key that is too long so that two keys stay two', () => {
     const entries = ['a', 'b'].map((end) => ({ ...entryOf(exampleForecast), key: `${'x'.repeat(300)}${end}` }));
-    const keys = pagerDutyEvents({ ...message, entries }, routingKey).map((event) => String(event['dedup_key']));
+    const keys = pagerDutyEvents(messageOf(...entries), routingKey).map((event) => String(event['dedup_key']));
     expect(new Set(keys).size).toBe(2);
     expect(keys.every((key) => key.length <= 255)).toBe(true);
   });

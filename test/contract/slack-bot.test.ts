@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { OutgoingMessage } from '../../src/alerts/message.ts';
-import { openSink } from '../../src/alerts/sinks/index.ts';
-import type { Attempt } from '../../src/alerts/sinks/sink.ts';
+import type { OutgoingMessage } from '../../src/sinks/message.ts';
+import { openSink } from '../../src/sinks/registry.ts';
+import type { Attempt } from '../../src/sinks/sink.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, examplePicture, messageOf } from '../support/example-alerts.ts';
 import { pngSize } from '../support/png.ts';

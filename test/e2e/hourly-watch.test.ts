@@ -3,8 +3,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readInSlack, type SlackMessage } from '../../src/alerts/sinks/slack-message.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
+import { readInSlack, type SlackMessage } from '../../src/sinks/slack-message.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { startSink } from '../support/sink-server.ts';
 

@@ -3,9 +3,10 @@
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { messagesOf, type OutgoingMessage, plainText, subjectOf } from '../../src/alerts/message.ts';
-import { webhookBody } from '../../src/alerts/sinks/webhook.ts';
+import { messagesOf } from '../../src/alerts/message.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
+import { type OutgoingMessage, plainText, subjectOf } from '../../src/sinks/message.ts';
+import { webhookBody } from '../../src/sinks/webhook.ts';
 import { openJournalFile, readJournal } from '../../src/warehouse/journal/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal/journal-events.ts';
 import { lineOf, mostLineBytes } from '../../src/warehouse/journal/journal-lines.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { previewOf } from '../../src/alerts/sinks/preview.ts';
-import type { SinkSettings } from '../../src/config/sink-settings.ts';
+import { previewOf, type SinkSettings } from '../../src/sinks/registry.ts';
 import { axeFindings, openTab, overflowOf } from '../support/browser.ts';
 import { entryOf, exampleFacts, exampleForecast, examplePicture, messageOf } from '../support/example-alerts.ts';
 

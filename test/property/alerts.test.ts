@@ -2,9 +2,10 @@
 
 import { describe, expect, test } from 'vitest';
 import { deliver } from '../../src/alerts/deliver.ts';
-import { type Message, messagesOf, type OutgoingMessage } from '../../src/alerts/message.ts';
+import { messagesOf } from '../../src/alerts/message.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { type AlertEntry, transitionsOf } from '../../src/findings/transitions.ts';
+import type { Message, OutgoingMessage } from '../../src/sinks/message.ts';
 import { formatInstant } from '../../src/time/time.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
@@ -50,7 +51,7 @@ function crossings(nights: readonly (readonly Spent[])[]): string[] {
   );
 }
 
-function wordsOf({ transition, key }: AlertEntry): string {
+function wordsOf({ transition, key }: Pick<AlertEntry, 'transition' | 'key'>): string {
   return `${transition} ${key}`;
 }
 

@@ -1,8 +1,9 @@
-import type { OutgoingMessage } from '../../src/alerts/message.ts';
+import { messageEntry } from '../../src/alerts/message.ts';
 import { anomalyDays } from '../../src/charts/anomaly-days.ts';
 import type { Picture } from '../../src/charts/picture.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import type { AlertEntry } from '../../src/findings/transitions.ts';
+import type { Origin, OutgoingMessage } from '../../src/sinks/message.ts';
 
 const completeThrough = '2026-10-21T02:00:00Z';
 const head = { account: 'acc_main', notify: [], state: 'raised', completeThrough } as const;
@@ -315,15 +316,20 @@ export function entryOf(fact: AlertFact, transition: AlertEntry['transition'] = 
 
 /** A message with these entries. */
 export function messageOf(...entries: readonly AlertEntry[]): OutgoingMessage {
+  return messageFrom({ project: 'acme', host: 'finops-01' }, entries);
+}
+
+/** A message with these entries, from this project. */
+export function messageFrom(origin: Origin, entries: readonly AlertEntry[]): OutgoingMessage {
   return {
     kind: 'alerts',
     id: '0123456789abcdef0123456789abcdef',
     at: '2026-10-21T02:16:00Z',
     completeThrough,
     settledThrough: '2026-10-18T02:00:00Z',
-    entries,
+    entries: entries.map((entry) => messageEntry(entry, origin)),
     summary: null,
-    origin: { project: 'acme', host: 'finops-01' },
+    origin,
     mayBeRepeat: false,
     isTest: false,
   };

@@ -9,8 +9,9 @@ import { currencyShape } from '../../src/config/currency-settings.ts';
 import { engineShape } from '../../src/config/engine-settings.ts';
 import { entryKeys, groups, tokenKeys, topKeys } from '../../src/config/keys.ts';
 import { serveShapes } from '../../src/config/serve-settings.ts';
-import { alertSeverities, severityKinds, sinkShapes } from '../../src/config/sink-settings.ts';
+import { alertSeverities, severityKinds } from '../../src/config/sink-settings.ts';
 import { jobShape, stepShape } from '../../src/jobs/parse.ts';
+import { sinkTypes } from '../../src/sinks/registry.ts';
 import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/time/fiscal-year.ts';
 import { periodKinds } from '../../src/time/time.ts';
 import { type Shape, z } from '../../src/yaml/shape.ts';
@@ -406,7 +407,7 @@ function configSchema(): Schema {
   };
   const url = text("the platform's address: http or https, without credentials, query or fragment");
   const shared = { url, ...token, since: text('the first hour to load: 2026-10-01, 2026-10 or -90d') };
-  const sinks = Object.values(sinkShapes()).map((shape) => schemaOf(shape, sinkWords));
+  const sinks = Object.values(sinkTypes).map((type) => schemaOf(type.shape(), sinkWords));
   return titled(
     'The configuration of Costbook: costbook.yaml',
     mapping(

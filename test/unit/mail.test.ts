@@ -1,12 +1,11 @@
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
-import type { OutgoingMessage } from '../../src/alerts/message.ts';
-import { drawnPictures } from '../../src/alerts/sinks/drawn-pictures.ts';
-import { mailOf } from '../../src/alerts/sinks/email.ts';
-import { mailHtml, maxHtml } from '../../src/alerts/sinks/mail-html.ts';
-import { previewOf } from '../../src/alerts/sinks/preview.ts';
-import type { SinkSettings } from '../../src/config/sink-settings.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { drawnPictures } from '../../src/sinks/drawn-pictures.ts';
+import { mailOf } from '../../src/sinks/email.ts';
+import { mailHtml, maxHtml } from '../../src/sinks/mail-html.ts';
+import type { OutgoingMessage } from '../../src/sinks/message.ts';
+import { previewOf, type SinkSettings } from '../../src/sinks/registry.ts';
 import { entryOf, exampleFacts, exampleForecast, examplePicture, messageOf } from '../support/example-alerts.ts';
 
 const noLog = { warn: () => undefined };

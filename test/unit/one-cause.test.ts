@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { messagesOf, plainText } from '../../src/alerts/message.ts';
+import { messagesOf } from '../../src/alerts/message.ts';
 import { summedByDay } from '../../src/alerts/pictures.ts';
 import { beginning } from '../../src/anomalies/explain.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/anomalies/fact.ts';
 import { anomalyWords } from '../../src/anomalies/words.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
+import { plainText } from '../../src/sinks/message.ts';
 import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
 import type { SqlRow } from '../../src/warehouse/store/index.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { OpeningFacts } from '../../src/alerts/sinks/opening-facts.ts';
-import { checkOpening, maxOpening } from '../../src/alerts/sinks/opening-text.ts';
+import type { OpeningFacts } from '../../src/sinks/opening-facts.ts';
+import { checkOpening, maxOpening } from '../../src/sinks/opening-text.ts';
 
 const facts: OpeningFacts = {
   period: '2026-W46',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { pinAddress } from '../../src/alerts/sinks/target.ts';
 import { kindOfAddress } from '../../src/base/addresses.ts';
 import { type LocalConfig, parseConfig } from '../../src/config/config.ts';
-import { alertSinksOf, type SinkSettings, secretsOf, summarySinksOf } from '../../src/config/sink-settings.ts';
+import { alertSinksOf, summarySinksOf } from '../../src/config/sink-settings.ts';
+import { type SinkSettings, secretsOf } from '../../src/sinks/registry.ts';
+import { pinAddress } from '../../src/sinks/target.ts';
 
 const now = Date.parse('2026-10-01T00:00:00Z');
 const hook = 'https://hooks.example.com/services/T0/B0/MARKED';

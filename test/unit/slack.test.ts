@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
-import { type OutgoingMessage, plainText } from '../../src/alerts/message.ts';
-import { mailOf } from '../../src/alerts/sinks/email.ts';
-import { readInSlack, slackMessage } from '../../src/alerts/sinks/slack-message.ts';
-import { maxWebhookBytes, webhookBody } from '../../src/alerts/sinks/webhook.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { mailOf } from '../../src/sinks/email.ts';
+import { type OutgoingMessage, plainText } from '../../src/sinks/message.ts';
+import { readInSlack, slackMessage } from '../../src/sinks/slack-message.ts';
+import { maxWebhookBytes, webhookBody } from '../../src/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,
@@ -19,6 +19,7 @@ import {
   exampleShared,
   exampleUsage,
   exampleUsageForecast,
+  messageFrom,
   messageOf,
 } from '../support/example-alerts.ts';
 import fc from '../support/fast-check.ts';
@@ -260,12 +261,15 @@ function withTexts(value: unknown, text: string, key = ''): unknown {
 test('a message of a project with a dashboard links to the page of each alert', () => {
   const origin = { project: 'acme', host: 'finops-01', dashboard: 'https://costs.example.com' };
   const named: AlertFact = { ...budget, budget: 'a|b> "c"' };
-  const only = { ...messageOf(entryOf(named)), origin };
+  const only = messageFrom(origin, [entryOf(named)]);
   const page = 'https://costs.example.com/budgets/a%7Cb%3E%20%22c%22';
   expect(JSON.stringify(slackMessage(only))).toContain(`<${page}|Open in the dashboard>`);
   expect(plainText(only).split('\n')).toContain(page);
   expect(JSON.parse(webhookBody(only))).toMatchObject({ alerts: [{ url: page }] });
-  const all = { ...messageOf(...facts.map((fact) => entryOf(fact))), origin };
+  const all = messageFrom(
+    origin,
+    facts.map((fact) => entryOf(fact)),
+  );
   const urls = (JSON.parse(webhookBody(all)) as { alerts: { url: string }[] }).alerts.map(
     ({ url }) => new URL(url).pathname,
   );

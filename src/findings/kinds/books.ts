@@ -1,10 +1,11 @@
 import { firstSentence } from '../../base/errors.ts';
 import { act, parseNextStep, thenAgain } from '../../base/next-step.ts';
 import { usd } from '../../money/money.ts';
+import { throughWords } from '../../text/through.ts';
 import { causeOf } from '../causes.ts';
 import type { Finding } from '../finding.ts';
 import type { DataKind } from '../kind.ts';
-import { changeWords, throughWords } from './sentences.ts';
+import { changeWords } from './sentences.ts';
 
 /** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until this is fixed. */
 export interface BooksFact extends Finding<'books'> {

@@ -1,9 +1,5 @@
+import { throughWords } from '../../text/through.ts';
 import type { OutOfDate } from '../finding.ts';
-
-/** `complete through 2026-10-01T00:00:00Z`. */
-export function throughWords(completeThrough: string | null): string {
-  return completeThrough === null ? 'no complete hour yet' : `complete through ${completeThrough}`;
-}
 
 /** What the open alert reported before its cause changed. */
 export function changeWords({ changedFrom }: { readonly changedFrom?: string | undefined }): string[] {

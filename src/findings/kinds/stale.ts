@@ -1,8 +1,8 @@
 import type { NextStep } from '../../base/next-step.ts';
+import { throughWords } from '../../text/through.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import { isIngestFailed } from './run.ts';
-import { throughWords } from './sentences.ts';
 
 /** The books of an account are out of date. */
 export interface StaleFact extends Finding<'stale'> {

@@ -1,14 +1,22 @@
-import { cardOf, wordsOfKind } from '../../findings/index.ts';
-import { type OutgoingMessage, subjectOf } from '../message.ts';
-import type { SendMessage, SinkEffects } from './sink.ts';
+import { type OutgoingMessage, subjectOf } from './message.ts';
+import { sinkMapping } from './settings.ts';
+import type { SinkType } from './sink.ts';
 
-/** Opens a sink that writes to Costbook's log: one line per alert, with its amount and next step. */
-export function openLog({ log }: SinkEffects): SendMessage {
-  return async (message) => {
-    for (const { event, title, fields } of logLines(message)) log.warn(event, title, fields);
-    return { outcome: 'delivered' };
-  };
+/** Writes to Costbook's log: one line per alert, with its amount and next step. */
+export interface LogSettings {
+  readonly type: 'log';
 }
+
+export const log: SinkType<LogSettings> = {
+  role: 'people',
+  shape: () => sinkMapping('log', {}),
+  secrets: () => [],
+  open: (_, effects) => async (message) => {
+    for (const { event, title, fields } of logLines(message)) effects.log.warn(event, title, fields);
+    return { outcome: 'delivered' };
+  },
+  previews: { json: logLines },
+};
 
 /** A log line. */
 interface LogLine {
@@ -29,13 +37,13 @@ export function logLines(message: OutgoingMessage): readonly LogLine[] {
     ];
   }
   return message.entries.map((entry) => {
-    const { icon, title, next, sentences } = cardOf(entry);
-    const { key, transition, fact, answers } = entry;
+    const { key, transition, fact, answers, amount } = entry;
+    const { icon, title, next, sentences } = entry.card;
     const { severity, completeThrough } = fact;
     const details = sentences.length === 0 ? undefined : sentences.join(' ');
     const about = {
       next,
-      amount: wordsOfKind(fact).amount?.(fact),
+      amount,
       details,
       key,
       transition,

@@ -1,5 +1,5 @@
-import { once } from '../../base/once.ts';
-import { oneLine } from '../../text/safe-text.ts';
+import { once } from '../base/once.ts';
+import { oneLine } from '../text/safe-text.ts';
 import type { OpeningFacts } from './opening-facts.ts';
 
 /** The longest paragraph that is shown, in characters. */

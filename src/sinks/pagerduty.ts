@@ -1,10 +1,59 @@
 import { createHash } from 'node:crypto';
-import type { PagerDutySettings } from '../../config/index.ts';
-import { type AlertEntry, cardOf, dashboardLink } from '../../findings/index.ts';
-import { shorten } from '../../text/safe-text.ts';
-import type { OutgoingMessage } from '../message.ts';
-import { post } from './post.ts';
-import type { SendMessage, SinkEffects } from './sink.ts';
+import { UsageError } from '../base/errors.ts';
+import { shorten } from '../text/safe-text.ts';
+import { type Parse, parseText, rule, single, z } from '../yaml/index.ts';
+import type { MessageEntry, OutgoingMessage } from './message.ts';
+import { allowPrivateNetwork, parseTargetUrl, placeOf, sinkMapping, type Target, targetCheck } from './settings.ts';
+import type { SinkType } from './sink.ts';
+
+/** Sends events to PagerDuty: an incident for each alert. */
+export interface PagerDutySettings extends Target {
+  readonly type: 'pagerduty';
+  /** The integration key of a service: 32 characters, a secret. */
+  readonly routingKey: string;
+  /** Where events are accepted; the European service region has another address. */
+  readonly apiUrl: string;
+}
+
+/** The key goes to PagerDuty alone, or to a server of a private network. The first is the usual one. */
+const apis = ['https://events.pagerduty.com/v2/enqueue', 'https://events.eu.pagerduty.com/v2/enqueue'] as const;
+
+export const pagerduty: SinkType<PagerDutySettings> = {
+  role: 'incidents',
+  shape: () =>
+    sinkMapping('pagerduty', {
+      routingKey: single(parseRoutingKey, { type: 'string', pattern: '^([A-Za-z0-9]{32}|.*\\$\\{.*\\}.*)$' }),
+      ...{ apiUrl: z._default(single(parseTargetUrl), apis[0]), allowPrivateNetwork },
+    }).check(rule(targetCheck(apis))),
+  secrets: ({ routingKey }) => [routingKey],
+  secretKeys: ['routingKey'],
+  place: (settings) => placeOf(settings.apiUrl, settings),
+  // After an event that fails, the message is sent again as a whole: an event with a known key adds no second incident.
+  open:
+    ({ routingKey, apiUrl, allowPrivateNetwork: isPrivateAllowed }, { signal }) =>
+    async (message) => {
+      const { post } = await import('./post.ts');
+      const events = pagerDutyEvents(message, routingKey);
+      const target = { url: apiUrl, allowPrivateNetwork: isPrivateAllowed, headers: {}, signal };
+      for (const event of events) {
+        const attempt = await post({ ...target, body: JSON.stringify(event) });
+        if (attempt.outcome !== 'delivered') return attempt;
+      }
+      return events.length > 0
+        ? { outcome: 'delivered' }
+        : { outcome: 'refused', reason: 'a summary is no incident: name another sink for it', isPassing: false };
+    },
+  previews: { json: (message) => pagerDutyEvents(message, '***') },
+};
+
+/** The value is never quoted: it is a secret. */
+const parseRoutingKey: Parse<string> = (value) => {
+  const text = parseText(value, 100);
+  if (/^[A-Za-z0-9]{32}$/.test(text)) return text;
+  throw new UsageError(
+    'found no integration key of 32 letters and digits, expected the one of an "Events API V2" integration of a service',
+  );
+};
 
 /** Limits of version 2 of the Events API, in characters. */
 const maxSummary = 1024;
@@ -29,10 +78,9 @@ export function pagerDutyEvents(message: OutgoingMessage, routingKey: string): r
   });
 }
 
-function eventOfEntry(entry: AlertEntry, message: OutgoingMessage, routingKey: string): PagerDutyEvent {
-  const { transition, fact } = entry;
-  const { title, sentences, next, fields, list, warnings, notes } = cardOf(entry);
-  const link = dashboardLink(message.origin?.dashboard, entry.key, fact);
+function eventOfEntry(entry: MessageEntry, message: OutgoingMessage, routingKey: string): PagerDutyEvent {
+  const { transition, fact, link } = entry;
+  const { title, sentences, next, fields, list, warnings, notes } = entry.card;
   const details = {
     ...(next === undefined ? {} : { next }),
     about: sentences.join(' '),
@@ -82,24 +130,4 @@ function resolving({ routing_key, dedup_key }: PagerDutyEvent): PagerDutyEvent {
 function dedupKey(key: string): string {
   if (key.length <= maxDedupKey) return key;
   return `${key.slice(0, maxDedupKey - 65)}/${createHash('sha256').update(key).digest('hex')}`;
-}
-
-/**
- * Opens a sink that sends events to PagerDuty. After one that fails, the message is sent again as a whole: an event with a
- * known key adds no second incident.
- */
-export function openPagerDuty({ routingKey, ...settings }: PagerDutySettings, { signal }: SinkEffects): SendMessage {
-  return async (message) => {
-    const events = pagerDutyEvents(message, routingKey);
-    for (const event of events) {
-      const attempt = await post({
-        ...{ url: settings.apiUrl, allowPrivateNetwork: settings.allowPrivateNetwork },
-        ...{ headers: {}, body: JSON.stringify(event), signal },
-      });
-      if (attempt.outcome !== 'delivered') return attempt;
-    }
-    return events.length > 0
-      ? { outcome: 'delivered' }
-      : { outcome: 'refused', reason: 'a summary is no incident: name another sink for it', isPassing: false };
-  };
 }

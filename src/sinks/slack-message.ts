@@ -1,6 +1,6 @@
-import { bar, type Card, cardOf, dashboardLink } from '../../findings/index.ts';
-import { forSlack, forTerminal } from '../../text/safe-text.ts';
-import { answerLines, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { forSlack, forTerminal } from '../text/safe-text.ts';
+import { answerLines, bar, type Card } from './card.ts';
+import { footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
 
 /** Slack's published limits: blocks per message, and characters per text. */
 export const slackLimits = {
@@ -58,7 +58,7 @@ function blocksOf(message: OutgoingMessage): SlackBlock[] {
     const most = slackLimits.blocks - 3 - first.length - last.length;
     return [head, ...first, ...preformatted(text, most), ...last, ...linkBlocks(message), foot];
   }
-  const cards = message.entries.map(cardOf);
+  const cards = message.entries.map(({ card }) => card);
   const [only] = cards;
   if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), ...linkBlocks(message), foot];
   // Three blocks per alert (title, text, context), plus head, foot, link, and the line that counts what is left out.
@@ -79,7 +79,7 @@ const maxAnswers = 5;
 
 /** The text of a notification: every title. */
 function fallbackLines(message: OutgoingMessage): string[] {
-  const titles = message.entries.map(cardOf).map(({ icon, title }) => `${icon} ${title}`);
+  const titles = message.entries.map(({ card }) => card).map(({ icon, title }) => `${icon} ${title}`);
   return titles.length > 1 ? [subjectOf(message), ...titles] : [subjectOf(message)];
 }
 
@@ -99,7 +99,7 @@ function linkBlocks({ origin, entries }: OutgoingMessage): SlackBlock[] {
   const dashboard = origin?.dashboard;
   if (dashboard === undefined) return [];
   const [entry] = entries;
-  const link = entries.length === 1 && entry ? dashboardLink(dashboard, entry.key, entry.fact) : `${dashboard}/`;
+  const link = (entries.length === 1 ? entry?.link : undefined) ?? `${dashboard}/`;
   // The signs that would end the link cannot occur in it: names are encoded, and the configured address is a URL.
   return [{ type: 'section', text: mrkdwn(`<${link}|Open in the dashboard>`) }];
 }

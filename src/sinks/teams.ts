@@ -1,9 +1,39 @@
-import type { TeamsSettings } from '../../config/index.ts';
-import { type AlertEntry, bar, type Card, cardOf, dashboardLink } from '../../findings/index.ts';
-import { shorten } from '../../text/safe-text.ts';
-import { answerLines, footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
-import { post } from './post.ts';
-import type { SendMessage, SinkEffects } from './sink.ts';
+import { shorten } from '../text/safe-text.ts';
+import { rule, single } from '../yaml/index.ts';
+import { answerLines, bar, type Card } from './card.ts';
+import { footOf, type MessageEntry, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
+import {
+  allowPrivateNetwork,
+  parseTargetUrl,
+  placeOf,
+  sinkMapping,
+  type Target,
+  targetCheck,
+  urlSecrets,
+} from './settings.ts';
+import type { SinkType } from './sink.ts';
+
+/** Posts to a Workflows webhook of Microsoft Teams. */
+export interface TeamsSettings extends Target {
+  readonly type: 'teams';
+  /** The address of the workflow, which is a secret. */
+  readonly url: string;
+}
+
+export const teams: SinkType<TeamsSettings> = {
+  role: 'people',
+  shape: () => sinkMapping('teams', { url: single(parseTargetUrl), allowPrivateNetwork }).check(rule(targetCheck())),
+  secrets: ({ url }) => urlSecrets(url),
+  secretKeys: ['url'],
+  place: (settings) => placeOf(settings.url, settings),
+  open:
+    (settings, { signal }) =>
+    async (message) => {
+      const { post } = await import('./post.ts');
+      return post({ ...settings, headers: {}, body: JSON.stringify(teamsMessage(message)), signal });
+    },
+  previews: { json: teamsMessage },
+};
 
 /** The largest body in bytes: Teams refuses messages of more than 28 KB. */
 const maxTeamsBytes = 27_000;
@@ -24,7 +54,7 @@ const styles = { critical: 'attention', warning: 'warning', info: 'accent' } as 
 export function teamsMessage(message: OutgoingMessage): Part {
   const areas: Area[] =
     message.summary === null
-      ? message.entries.map((entry) => areaOf(entry, message.origin?.dashboard))
+      ? message.entries.map((entry) => areaOf(entry))
       : [{ type: 'Container', items: summaryLines(message) }];
   const card = (shown: number) => {
     const more = moreWords(message, shown);
@@ -55,13 +85,11 @@ export function teamsMessage(message: OutgoingMessage): Part {
   return card(shown);
 }
 
-function areaOf(entry: AlertEntry, dashboard: string | undefined): Area {
-  const card = cardOf(entry);
-  const link = dashboardLink(dashboard, entry.key, entry.fact);
-  const isOver = entry.transition === 'resolved';
+function areaOf({ card, link, transition, fact }: MessageEntry): Area {
+  const isOver = transition === 'resolved';
   return {
     type: 'Container',
-    style: isOver ? 'good' : styles[entry.fact.severity],
+    style: isOver ? 'good' : styles[fact.severity],
     items: linesOf(card),
     ...(link === undefined ? {} : { selectAction: { type: 'Action.OpenUrl', url: link } }),
   };
@@ -102,9 +130,4 @@ function summaryLines({ summary }: OutgoingMessage): Part[] {
 function text(line: string, look: Part = {}): Part {
   const run = { type: 'TextRun', text: shorten(line, maxLine), ...look };
   return { type: 'RichTextBlock', inlines: [run], spacing: 'Small' };
-}
-
-/** Opens a sink that posts to a Workflows webhook of Microsoft Teams. */
-export function openTeams(settings: TeamsSettings, { signal }: SinkEffects): SendMessage {
-  return (message) => post({ ...settings, headers: {}, body: JSON.stringify(teamsMessage(message)), signal });
 }

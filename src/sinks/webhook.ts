@@ -1,11 +1,74 @@
 import { createHmac } from 'node:crypto';
-import { signatureKey, type WebhookSettings } from '../../config/index.ts';
-import { type AlertEntry, dashboardLink } from '../../findings/index.ts';
-import { shorten } from '../../text/safe-text.ts';
-import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
-import type { CostSummary } from '../summary.ts';
-import { post } from './post.ts';
-import type { SendMessage, SinkEffects } from './sink.ts';
+import { UsageError } from '../base/errors.ts';
+import { shorten } from '../text/safe-text.ts';
+import { type Parse, parseText, rule, single } from '../yaml/index.ts';
+import type { CostSummary } from './cost-summary.ts';
+import { type MessageEntry, type OutgoingMessage, plainText, subjectOf } from './message.ts';
+import {
+  allowPrivateNetwork,
+  parseTargetUrl,
+  placeOf,
+  sinkMapping,
+  type Target,
+  targetCheck,
+  urlSecrets,
+} from './settings.ts';
+import type { SinkType } from './sink.ts';
+
+/** Posts signed JSON. */
+export interface WebhookSettings extends Target {
+  readonly type: 'webhook';
+  /** May contain a secret. */
+  readonly url: string;
+  /** The signing key: `whsec_` and the base64 of the key, or the key itself. */
+  readonly secret: string;
+}
+
+export const webhook: SinkType<WebhookSettings> = {
+  role: 'people',
+  shape: () =>
+    sinkMapping('webhook', { url: single(parseTargetUrl), secret: single(parseSecret), allowPrivateNetwork }).check(
+      rule(targetCheck()),
+    ),
+  secrets: ({ url, secret }) => [secret, ...urlSecrets(url)],
+  secretKeys: ['url', 'secret'],
+  place: (settings) => placeOf(settings.url, settings),
+  open:
+    (settings, { signal }) =>
+    async (message) => {
+      const { post } = await import('./post.ts');
+      const body = webhookBody(message);
+      // Real time: receivers reject old signatures.
+      const headers = signatureHeaders(settings.secret, message.id, Math.floor(Date.now() / 1000), body);
+      return post({ ...settings, headers, body, signal });
+    },
+  previews: { json: (message) => JSON.parse(webhookBody(message)) },
+};
+
+const secretPrefix = 'whsec_';
+
+/** Whether Standard Webhooks libraries can verify signatures with this secret: they decode base64. */
+export function isStandardSecret(secret: string): boolean {
+  return secret.startsWith(secretPrefix);
+}
+
+/** The bytes of the signing key: base64 after `whsec_`, otherwise the text itself. */
+export function signatureKey(secret: string): Buffer {
+  return isStandardSecret(secret) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : Buffer.from(secret);
+}
+
+const parseSecret: Parse<string> = (value) => {
+  const text = parseText(value, 1024);
+  if (text.length < 16)
+    throw new UsageError('found fewer than 16 characters, expected a longer secret that cannot be guessed');
+  const isBase64 = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+  if (isStandardSecret(text) && (!isBase64 || signatureKey(text).length < 24)) {
+    throw new UsageError(
+      `found whsec_ without at least 24 bytes of base64, expected whsec_ followed by the output of "openssl rand -base64 32"`,
+    );
+  }
+  return text;
+};
 
 /** Version of docs/webhook-message.schema.json. */
 const version = 1;
@@ -25,7 +88,10 @@ export function webhookBody(message: OutgoingMessage): string {
   // Reserves room for the counts in `left`.
   let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], summary: null, left: null }) - 200;
   const alerts = within(
-    message.entries.map((entry) => ({ ...smallEntry(entry), ...urlOf(origin?.dashboard, entry) })),
+    message.entries.map(({ card: _, link, amount: __, ...entry }) => ({
+      ...smallEntry(entry),
+      ...(link === undefined ? {} : { url: link }),
+    })),
     free,
   );
   free -= bytesOf(alerts);
@@ -35,12 +101,6 @@ export function webhookBody(message: OutgoingMessage): string {
   const isAll = left === undefined && leftAlerts === 0 && leftBudgets === 0;
   const counts = { anomalies: 0, impact: '0', resolved: 0, ...left, alerts: leftAlerts, budgets: leftBudgets };
   return JSON.stringify({ ...head, alerts, summary: shownSummary, left: isAll ? null : counts });
-}
-
-/** The alert's page of the dashboard; left out without one. */
-function urlOf(dashboard: string | undefined, { key, fact }: AlertEntry): { readonly url?: string } {
-  const url = dashboardLink(dashboard, key, fact);
-  return url === undefined ? {} : { url };
 }
 
 function bytesOf(value: unknown): number {
@@ -58,7 +118,7 @@ function within<T>(items: readonly T[], bytes: number): T[] {
 }
 
 /** An alert. If it is too large, its texts are cut, the key to a longer limit. */
-function smallEntry(entry: AlertEntry): AlertEntry {
+function smallEntry<T extends Pick<MessageEntry, 'key'>>(entry: T): T {
   return bytesOf(entry) <= maxAlertBytes ? entry : { ...withShortTexts(entry), key: shorten(entry.key, maxKey) };
 }
 
@@ -88,14 +148,4 @@ function withShortTexts<T>(value: T): T {
 export function signatureHeaders(secret: string, id: string, seconds: number, body: string): Record<string, string> {
   const signature = createHmac('sha256', signatureKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` };
-}
-
-/** Opens a sink that sends signed JSON by POST. */
-export function openWebhook(settings: WebhookSettings, { signal }: SinkEffects): SendMessage {
-  return (message) => {
-    const body = webhookBody(message);
-    // Real time: receivers reject old signatures.
-    const headers = signatureHeaders(settings.secret, message.id, Math.floor(Date.now() / 1000), body);
-    return post({ ...settings, headers, body, signal });
-  };
 }

@@ -1,8 +1,8 @@
-import { CostbookError, messageOf, PlatformError } from '../../base/errors.ts';
-import { faultAndStep } from '../../base/failure.ts';
-import { sinkNameStep, stepSentence } from '../../base/next-step.ts';
-import type { ActingSettings } from '../../config/index.ts';
-import { type Call, callStreamed, isCertainlyNotDone } from '../../platform/index.ts';
+import { CostbookError, messageOf, PlatformError } from '../base/errors.ts';
+import { faultAndStep } from '../base/failure.ts';
+import { sinkNameStep, stepSentence } from '../base/next-step.ts';
+import { type Call, callStreamed, isCertainlyNotDone } from '../platform/index.ts';
+import type { ActingSettings } from './acting-settings.ts';
 import type { Attempt, SinkEffects } from './sink.ts';
 
 /** More of an answer is not read: no answer that people read is that long. */
@@ -72,4 +72,9 @@ function outcomeOf(error: unknown): Exclude<Attempt, { outcome: 'delivered' }> {
   }
   if (!(error instanceof CostbookError)) throw error;
   return { outcome: 'refused', reason: messageOf(error), isPassing: false };
+}
+
+/** What a call sends: the values of its path and headers, and its body. */
+export function callAsJson({ operation, values, sending }: Call): object {
+  return { operation: operation.name, values, body: JSON.parse(sending?.body ?? 'null') };
 }

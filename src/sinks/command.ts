@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import type { OutgoingMessage } from '../message.ts';
 import { boundedText } from './answer-text.ts';
+import type { OutgoingMessage } from './message.ts';
 import type { Attempt, SendMessage } from './sink.ts';
 import { webhookBody } from './webhook.ts';
 

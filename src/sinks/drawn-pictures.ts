@@ -1,6 +1,6 @@
-import type { Log } from '../../base/effects.ts';
-import { messageOf } from '../../base/errors.ts';
-import type { OutgoingMessage } from '../message.ts';
+import type { Log } from '../base/effects.ts';
+import { messageOf } from '../base/errors.ts';
+import type { OutgoingMessage } from './message.ts';
 
 /** A picture of a message, ready to be sent. */
 export interface DrawnPicture {
@@ -29,7 +29,7 @@ export async function drawnPictures(
   const drawn: DrawnPicture[] = [];
   for (const { key, picture } of pictures.slice(0, maxPictures)) {
     try {
-      const { pictureToPng, pictureSize, wordsOf } = await import('../../charts/index.ts');
+      const { pictureToPng, pictureSize, wordsOf } = await import('../charts/index.ts');
       const png = await pictureToPng(picture);
       drawn.push({ key, png, title: picture.title, alternative: wordsOf(picture), ...pictureSize });
     } catch (error) {
@@ -41,4 +41,9 @@ export async function drawnPictures(
     }
   }
   return drawn;
+}
+
+/** The address of a picture in a file that opens by itself. */
+export function dataAddress({ png }: DrawnPicture): string {
+  return `data:image/png;base64,${png.toString('base64')}`;
 }

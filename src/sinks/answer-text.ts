@@ -1,4 +1,4 @@
-import { oneLine, shorten } from '../../text/safe-text.ts';
+import { oneLine, shorten } from '../text/safe-text.ts';
 import type { Answered } from './call-platform.ts';
 
 /** The longest answer that is stored and shown, in characters. */

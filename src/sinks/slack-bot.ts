@@ -1,11 +1,21 @@
-import { messageOf } from '../../base/errors.ts';
-import type { SlackBotSettings } from '../../config/index.ts';
-import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
-import type { OutgoingMessage } from '../message.ts';
+import { messageOf } from '../base/errors.ts';
+import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { type DrawnPicture, drawnPictures } from './drawn-pictures.ts';
+import type { OutgoingMessage } from './message.ts';
 import { type Answer, exchange, outcomeOf } from './post.ts';
+import type { Target } from './settings.ts';
 import type { Attempt, SendMessage, SinkEffects } from './sink.ts';
 import { slackMessage } from './slack-message.ts';
+
+/** Posts as a bot of a Slack app, which can also upload pictures. */
+export interface SlackBotSettings extends Target {
+  readonly type: 'slack';
+  readonly botToken: string;
+  /** The id of a channel, such as C0123456789, or its name. */
+  readonly channel: string;
+  /** The base address of the methods of Slack's API, without a slash at its end. */
+  readonly apiUrl: string;
+}
 
 /** Errors of Slack's API that may be shown, and whether another attempt may help. */
 const knownErrors: Readonly<Record<string, 'passing' | 'final' | 'unknown'>> = {

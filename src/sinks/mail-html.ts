@@ -1,10 +1,10 @@
-import { type Card, cardOf, dashboardLink, type SinkAnswer, type SpentShare } from '../../findings/index.ts';
-import { amount, signed } from '../../money/money.ts';
-import { html, Markup } from '../../text/markup.ts';
-import { forMail, oneLine } from '../../text/safe-text.ts';
-import { footOf, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
-import { type CostSummary, difference } from '../summary.ts';
+import { amount, signed } from '../money/money.ts';
+import { html, Markup } from '../text/markup.ts';
+import { forMail, oneLine } from '../text/safe-text.ts';
+import type { Card, SinkAnswer, SpentShare } from './card.ts';
+import { type CostSummary, difference } from './cost-summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
+import { footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
 
 /** The longest HTML, in characters: Gmail cuts mails off after 102 kB. */
 export const maxHtml = 60_000;
@@ -33,11 +33,7 @@ export function mailHtml(
   };
   const blocks =
     message.summary === null
-      ? message.entries.map((entry) => {
-          const card = cardOf(entry);
-          const link = dashboardLink(dashboard, entry.key, entry.fact);
-          return cardBlock(card, picture(entry.key), link);
-        })
+      ? message.entries.map(({ key, card, link }) => cardBlock(card, picture(key), link))
       : [summaryBlock(message.summary, picture(null), dashboard === undefined ? undefined : `${dashboard}/`)];
   let length = 0;
   const shown = blocks.filter(({ text }, index) => {
@@ -46,7 +42,7 @@ export function mailHtml(
   });
   const more = moreWords(message, shown.length);
   const [first] = message.entries;
-  const preview = message.summary === null ? first && cardOf(first).next : message.summary.gaps[0];
+  const preview = message.summary === null ? first?.card.next : message.summary.gaps[0];
   return html`<!doctype html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml">
 <head>

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { kindOfAddress } from '../../base/addresses.ts';
+import { kindOfAddress } from '../base/addresses.ts';
 
 /** The checked address of a host name. Connect to it instead of looking the name up again. */
 export interface PinnedAddress {

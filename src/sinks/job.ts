@@ -1,8 +1,8 @@
-import type { JobSettings } from '../../config/index.ts';
-import { type Call, operations } from '../../platform/index.ts';
-import type { OutgoingMessage } from '../message.ts';
+import { type Call, operations } from '../platform/index.ts';
+import type { JobSettings } from './acting-settings.ts';
 import { executionText } from './answer-text.ts';
-import { callPlatform } from './call-platform.ts';
+import { callAsJson, callPlatform } from './call-platform.ts';
+import type { OutgoingMessage } from './message.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
 import { webhookBody } from './webhook.ts';
 
@@ -35,4 +35,9 @@ function tasksOf(message: OutgoingMessage): readonly object[] {
     readonly text: string;
   };
   return summary === null ? alerts.map((alert) => ({ ...head, alert })) : [{ ...head, summary }];
+}
+
+/** What the call sends. Pure. */
+export function jobPreview(message: OutgoingMessage, settings: JobSettings): object {
+  return callAsJson(jobCall(message, settings));
 }

@@ -1,27 +1,31 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { isActing, type SinkSettings } from '../../config/index.ts';
 import { pinAddress, TargetFault } from './target.ts';
 import { timeLimited } from './time-limit.ts';
 
 const timeLimitMs = 10_000;
 
+/** Where a sink is. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** Whether it speaks TLS from the first byte. */
+  readonly isTls: boolean;
+  readonly allowPrivateNetwork: boolean;
+}
+
 /**
  * Checks that a sink can be reached, without sending a message: name, address, port and, for TLS, the certificate.
- * Returns undefined if it can, otherwise why not, without secrets. A sink on the platform is not checked here. Throws the
- * signal's reason.
+ * Returns undefined if it can, otherwise why not, without secrets. Throws the signal's reason.
  */
-export async function sinkFault(settings: SinkSettings, signal: AbortSignal): Promise<string | undefined> {
-  if (settings.type === 'log' || isActing(settings)) return undefined;
-  const isMail = settings.type === 'email';
-  const target = isMail ? undefined : new URL('apiUrl' in settings ? settings.apiUrl : settings.url);
-  const host = isMail ? settings.host : (target?.hostname ?? '');
-  const isTls = isMail ? settings.tls === 'implicit' : target?.protocol === 'https:';
-  const port = isMail ? settings.port : Number(target?.port || (isTls ? 443 : 80));
+export async function placeFault(
+  { host, port, isTls, allowPrivateNetwork }: Place,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const limit = timeLimited(signal, timeLimitMs);
   let socket: Socket | undefined;
   try {
-    const { address } = await pinAddress(host, settings.allowPrivateNetwork);
+    const { address } = await pinAddress(host, allowPrivateNetwork);
     await new Promise<void>((resolve, reject) => {
       limit.signal.throwIfAborted();
       limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });

@@ -1,0 +1,42 @@
+/** What a sink has that calls the platform. */
+interface OnPlatform {
+  /** The account whose address and token are used; undefined for the only one. */
+  readonly account?: string | undefined;
+  readonly workspace: string;
+  /** How long one call may take, and how long other sinks wait for its answer. */
+  readonly timeLimitSeconds: number;
+}
+
+/** Sends each alert and each summary to an agent of the platform. */
+export interface AgentSettings extends OnPlatform {
+  readonly type: 'agent';
+  readonly agent: string;
+  /** Names of the sinks that show the answer. */
+  readonly answersTo: readonly string[];
+}
+
+/** Runs a batch job of the platform, with each alert or summary as a task. */
+export interface JobSettings extends OnPlatform {
+  readonly type: 'job';
+  readonly job: string;
+}
+
+/** Lets a model write the first paragraph of each summary. */
+export interface ModelSettings extends OnPlatform {
+  readonly type: 'model';
+  readonly model: string;
+  /** Names of the sinks that show the paragraph. */
+  readonly answersTo: readonly string[];
+}
+
+export type ActingSettings = AgentSettings | JobSettings | ModelSettings;
+
+/** Whether a sink calls the platform, which costs money and may change something. */
+export function isActing(settings: { readonly type: string } | undefined): settings is ActingSettings {
+  return settings !== undefined && ['agent', 'job', 'model'].includes(settings.type);
+}
+
+/** The sinks that show what this sink answers. */
+export function answersToOf(settings: { readonly type: string } | undefined): readonly string[] {
+  return isActing(settings) && 'answersTo' in settings ? settings.answersTo : [];
+}

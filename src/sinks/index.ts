@@ -1,0 +1,29 @@
+export {
+  type ActingSettings,
+  type AgentSettings,
+  answersToOf,
+  isActing,
+  type JobSettings,
+  type ModelSettings,
+} from './acting-settings.ts';
+export type { Card, SinkAnswer, SpentShare } from './card.ts';
+export { type CommandEffects, openCommand } from './command.ts';
+export { type CostSummary, difference } from './cost-summary.ts';
+export type { LeftOut, Message, MessageEntry, MessagePicture, Origin, OutgoingMessage } from './message.ts';
+export { sendPing } from './ping.ts';
+export {
+  openSink,
+  previewOf,
+  type SinkSettings,
+  type SinkTypeName,
+  secretKeys,
+  secretsOf,
+  showsPictures,
+  sinkFault,
+  sinkTypeNames,
+  sinkTypes,
+} from './registry.ts';
+export { everyKey, parseTargetUrl, plainAddress, urlSecrets } from './settings.ts';
+export { type Attempt, type PreviewFormat, previewFormats, type SendMessage, type SinkEffects } from './sink.ts';
+export { readInSlack, slackMessage } from './slack-message.ts';
+export { isStandardSecret } from './webhook.ts';
