@@ -1,7 +1,8 @@
+import type { AlertEntry } from '../findings/index.ts';
 import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
 import type { Instant } from '../time/time.ts';
 import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/ledger/index.ts';
-import { withAnswers } from './message.ts';
+import { messageEntry, withAnswers } from './message.ts';
 
 /** Attempts per message and run. */
 const maxTries = 4;
@@ -229,5 +230,10 @@ function outgoing(
   const own = answers
     .filter((answer) => answer.queuedAt === queuedAt && answer.summary === summary)
     .map((answer) => ({ ...answer, isOpening: acting.get(answer.sink)?.isModel === true }));
-  return withAnswers({ ...(JSON.parse(message) as Message), id, mayBeRepeat, isTest: false }, own);
+  const stored = JSON.parse(message) as Message;
+  // A message of a version before may wait without cards.
+  const entries = stored.entries.map((entry) =>
+    'card' in entry ? entry : messageEntry(entry as AlertEntry, stored.origin),
+  );
+  return withAnswers({ ...stored, entries, id, mayBeRepeat, isTest: false }, own);
 }
