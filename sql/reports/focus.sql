@@ -6,7 +6,7 @@
 --! cost: BilledCost
 --! top: BilledCost
 --! important: ResourceName, BilledCost, ChargePeriodStart, SubAccountName, ConsumedQuantity, ConsumedUnit
--- All columns of all supported versions, in alphabetical order, then our own (x_). src/reports/focus.ts lists the columns
+-- All columns of all supported versions, in alphabetical order, then our own (x_). src/reports/questions/focus.ts lists the columns
 -- of each version. What the platform does not report is null, with the type of its column.
 with hours as (
   select series_id, billing_month, charge_class, bucket_start, cost, usage

@@ -7,7 +7,7 @@ import {
   type Transitions,
   transitionsOf,
 } from '../findings/index.ts';
-import { completenessOf } from '../reports/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
 import type { Origin } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import type { KnownAlert, NewMessage } from '../warehouse/ledger/index.ts';

@@ -4,7 +4,7 @@ import { loadAnomalyRules } from '../anomalies/index.ts';
 import type { Effects, HttpSend } from '../base/effects.ts';
 import { exitCodes, mistakenSettings, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
-import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
+import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import {
   type AccountConfig,
   alertSinksOf,

@@ -1,21 +1,14 @@
 import { type AnomalyFact, type AnomalyRules, anomalySubject, daysAround, usualRules } from '../anomalies/index.ts';
 import type { Log } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
-import {
-  type Budget,
-  budgetCalendar,
-  burnUpRows,
-  readBurnUp,
-  readSpends,
-  type ScopeForecast,
-  type SpendsAsked,
-  withCarried,
-} from '../budgets/index.ts';
+import { burnUpRows, readBurnUp, type ScopeForecast } from '../budgets/forecasts/index.ts';
+import { type Budget, budgetCalendar } from '../budgets/rules/index.ts';
+import { readSpends, type SpendsAsked, withCarried } from '../budgets/spend/index.ts';
 import type { Picture } from '../charts/index.ts';
 import type { Sink } from '../config/index.ts';
 import { type AlertFact, alertRows, type BudgetAlertFact, type Transitions } from '../findings/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
-import { completenessOf } from '../reports/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
 import { type MessagePicture, showsPictures } from '../sinks/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';

@@ -1,25 +1,24 @@
 import type { AnomalyRules } from '../anomalies/index.ts';
 import {
-  amountIn,
-  type Budget,
-  budgetCalendar,
   exceedsOnOf,
   forecastSentence,
-  groupGaps,
   readForecasts,
-  readSpends,
   type ScopeForecast,
+  withForecasts,
+} from '../budgets/forecasts/index.ts';
+import { amountIn, type Budget, budgetCalendar, unitOf } from '../budgets/rules/index.ts';
+import {
+  groupGaps,
+  readSpends,
   type SpendNow,
   type SpendsAsked,
   shareOf,
   stateOf,
-  unitOf,
   withCarried,
-  withForecasts,
-} from '../budgets/index.ts';
+} from '../budgets/spend/index.ts';
 import { alertRows } from '../findings/index.ts';
 import { decimalOfWhole, inUnit, usd, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
-import { incompleteness } from '../reports/index.ts';
+import { incompleteness } from '../reports/formats/index.ts';
 import { type CostSummary, difference } from '../sinks/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { windowBefore } from '../time/compared.ts';

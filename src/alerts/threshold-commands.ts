@@ -1,4 +1,5 @@
-import { type Budget, isAskedBy, type Threshold, thresholdKey } from '../budgets/index.ts';
+import type { Budget, Threshold } from '../budgets/rules/index.ts';
+import { isAskedBy, thresholdKey } from '../budgets/spend/index.ts';
 import { type AlertFact, isCommandSink } from '../findings/index.ts';
 import { type CommandEffects, type Message, openCommand, type SendMessage } from '../sinks/index.ts';
 import type { ActingRules } from './deliver.ts';

@@ -13,7 +13,7 @@ import {
 import { failureOf } from '../base/failure.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { type AlertEntry, withNews } from '../findings/index.ts';
-import { completenessOf } from '../reports/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
 import { isActing, type Message } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import { openBooks, readAllTables } from '../warehouse/integrity/index.ts';

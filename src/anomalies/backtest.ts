@@ -1,5 +1,5 @@
 import type { Severity } from '../base/severity.ts';
-import { type KnownCoverage, reachedAt, readKnown } from '../budgets/index.ts';
+import { type KnownCoverage, reachedAt, readKnown } from '../budgets/spend/index.ts';
 import { dayMs, dayName, dayNumber, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
 import { type Connection, readSql } from '../warehouse/store/index.ts';

@@ -1,5 +1,5 @@
 import type { Severity } from '../base/severity.ts';
-import { dailyRate } from '../budgets/index.ts';
+import { dailyRate } from '../budgets/forecasts/index.ts';
 import { dayMs } from '../time/time.ts';
 import type { DetectionRules, Episode } from './detect.ts';
 

@@ -1,4 +1,4 @@
-import { mainDriverOf } from '../budgets/index.ts';
+import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { dayNamed, hourMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/ledger/index.ts';

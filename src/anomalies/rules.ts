@@ -1,4 +1,4 @@
-import { parseUsd, readNames, refuse, sinkParser, topRule } from '../budgets/index.ts';
+import { parseUsd, readNames, refuse, sinkParser, topRule } from '../budgets/rules/index.ts';
 import { decimalOfWhole, usdDecimals } from '../money/money.ts';
 import { refuseSeparators } from '../money/typed-number.ts';
 import { quoted } from '../text/choices.ts';

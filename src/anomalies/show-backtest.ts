@@ -1,4 +1,4 @@
-import { type CompleteThrough, dayOf, wasRecorded } from '../budgets/index.ts';
+import { type CompleteThrough, dayOf, wasRecorded } from '../budgets/show/index.ts';
 import { centsOfText } from '../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
 import { counted, times } from '../text/counted.ts';

@@ -1,4 +1,4 @@
-import { mainDriverOf } from '../budgets/index.ts';
+import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import { cents, decimalOfWhole, roughly, rounded, usd, wholeOfDecimal, withSeparators } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';

@@ -16,10 +16,11 @@ import {
 } from '../alerts/index.ts';
 import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
-import { forecastLevel, forecastRow } from '../budgets/index.ts';
+import { forecastRow } from '../budgets/forecasts/index.ts';
+import { forecastLevel } from '../budgets/rules/index.ts';
 import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
 import { faultsOfFiles } from '../health/index.ts';
-import { describeCompleteness } from '../reports/index.ts';
+import { describeCompleteness } from '../reports/formats/index.ts';
 import { type Message, type OutgoingMessage, readInSlack, slackMessage } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';

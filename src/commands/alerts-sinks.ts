@@ -13,17 +13,12 @@ import {
 } from '../alerts/index.ts';
 import { readFeedback, withFeedback } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
-import {
-  budgetCalendar,
-  evaluateBudgets,
-  readForecasts,
-  readSpends,
-  withCarried,
-  withForecasts,
-} from '../budgets/index.ts';
+import { readForecasts, withForecasts } from '../budgets/forecasts/index.ts';
+import { budgetCalendar } from '../budgets/rules/index.ts';
+import { evaluateBudgets, readSpends, withCarried } from '../budgets/spend/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { type AlertEntry, type AlertFactsOptions, parseFact, withUnusualCosts } from '../findings/index.ts';
-import { completenessOf } from '../reports/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
 import {
   type Message,
   type OutgoingMessage,

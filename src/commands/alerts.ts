@@ -19,7 +19,7 @@ import {
   parseFact,
   wordsOf,
 } from '../findings/index.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { type Message, previewFormats } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';

@@ -13,7 +13,7 @@ import {
   testAllocation,
 } from '../allocation/index.ts';
 import { excerpt, exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';

@@ -13,9 +13,9 @@ import {
   usualRules,
 } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
-import { budgetsFile } from '../budgets/index.ts';
+import { budgetsFile } from '../budgets/rules/index.ts';
 import { usd } from '../money/money.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { dayMs, formatInstant } from '../time/time.ts';

@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/index.ts';
 import { secondCurrencyOf } from '../currency/index.ts';
-import { type CompletenessState, inCurrency, isConvertible, type ParameterValue } from '../reports/index.ts';
+import type { CompletenessState } from '../reports/formats/index.ts';
+import { inCurrency, isConvertible, type ParameterValue } from '../reports/questions/index.ts';
 import type { Books } from '../warehouse/integrity/index.ts';
 import type { CommandInput } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { type Budget, budgetsFile, loadBudgets } from '../budgets/index.ts';
+import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
 import type { CommandContext } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';

@@ -1,16 +1,11 @@
 import { anomaliesToJson, backtestAnomalies, describeAnomalies, loadAnomalyRules } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
-import {
-  type Budget,
-  backtestBudget,
-  backtestToJson,
-  describeBacktest,
-  namesNotFound,
-  readForecasts,
-  withCarried,
-} from '../budgets/index.ts';
+import { readForecasts } from '../budgets/forecasts/index.ts';
+import type { Budget } from '../budgets/rules/index.ts';
+import { backtestBudget, backtestToJson, describeBacktest } from '../budgets/show/index.ts';
+import { namesNotFound, withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { nearest } from '../text/choices.ts';
 import { dayMs } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';

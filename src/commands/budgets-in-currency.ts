@@ -1,4 +1,5 @@
-import { amountIn, type BudgetNow } from '../budgets/index.ts';
+import { amountIn } from '../budgets/rules/index.ts';
+import type { BudgetNow } from '../budgets/show/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import {
   type CurrencyOfMonth,

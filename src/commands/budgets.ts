@@ -1,24 +1,12 @@
 import { loadAnomalyRules } from '../anomalies/index.ts';
 import { exitCodes, UsageError, worstExitCode } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
-import {
-  type BudgetNow,
-  budgetCalendar,
-  budgetsFile,
-  budgetsToJson,
-  describeBudgets,
-  exceedsOnOf,
-  groupGaps,
-  loadBudgets,
-  namesNotFound,
-  notBegun,
-  readForecasts,
-  readSpends,
-  stateOf,
-  withCarried,
-} from '../budgets/index.ts';
+import { exceedsOnOf, readForecasts } from '../budgets/forecasts/index.ts';
+import { budgetCalendar, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
+import { type BudgetNow, budgetsToJson, describeBudgets, notBegun } from '../budgets/show/index.ts';
+import { groupGaps, namesNotFound, readSpends, stateOf, withCarried } from '../budgets/spend/index.ts';
 import { holidaysOf, loadConfig } from '../config/index.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { answerCache } from '../warehouse/ledger/index.ts';

@@ -3,7 +3,7 @@ import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../base/next-step.ts';
 import { type HoursToCheck, hoursToCheck } from '../findings/index.ts';
 import { runChecks } from '../query/index.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';

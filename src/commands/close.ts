@@ -21,7 +21,7 @@ import { rateAtClose } from '../currency/index.ts';
 import { amount, trimmedDecimal } from '../money/money.ts';
 import { spellingFault } from '../money/typed-number.ts';
 import { runChecks } from '../query/index.ts';
-import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
+import { type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { quoted } from '../text/choices.ts';
 import { formatInstant, formatMonth, type Instant, parseMonth, type Window } from '../time/time.ts';

@@ -3,7 +3,7 @@ import type { Effects, HttpSend } from '../base/effects.ts';
 import type { UsageError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
-import type { SpendNow } from '../budgets/index.ts';
+import type { SpendNow } from '../budgets/spend/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { programs } from '../base/places.ts';
-import { budgetsFile, forecastRow, loadBudgets, readForecasts } from '../budgets/index.ts';
+import { forecastRow, readForecasts } from '../budgets/forecasts/index.ts';
+import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
 import { hourMs } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';

@@ -1,18 +1,11 @@
 import { UsageError } from '../base/errors.ts';
-import {
-  type Budget,
-  budgetsFile,
-  describeForecasts,
-  forecastsToJson,
-  loadBudgets,
-  type PlannedChange,
-  parseChange,
-  readForecasts,
-  type ScopeForecast,
-  withCarried,
-} from '../budgets/index.ts';
+import { readForecasts, type ScopeForecast } from '../budgets/forecasts/index.ts';
+import { type Budget, budgetsFile, loadBudgets, type PlannedChange, parseChange } from '../budgets/rules/index.ts';
+import { describeForecasts, forecastsToJson } from '../budgets/show/index.ts';
+import { withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
-import { completenessOf, describeCompleteness, instantOf } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
+import { instantOf } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';

@@ -3,7 +3,7 @@ import { UsageError, withStep, worstExitCode } from '../base/errors.ts';
 import { nextWords, parseNextStep, unprovenStepAfter } from '../base/next-step.ts';
 import { stepAfterRun } from '../findings/index.ts';
 import type { AccountSummary } from '../ingest/index.ts';
-import { describeCompleteness } from '../reports/index.ts';
+import { describeCompleteness } from '../reports/formats/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';

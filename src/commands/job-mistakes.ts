@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { UsageError } from '../base/errors.ts';
 import { act, nextWords } from '../base/next-step.ts';
-import { budgetsFile, loadBudgets } from '../budgets/index.ts';
+import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
 import { alertKey } from '../findings/index.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';

@@ -10,7 +10,8 @@ import {
   openMcpServer,
   serveOnStdio,
 } from '../mcp/index.ts';
-import { completenessOf, readReports } from '../reports/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
+import { readReports } from '../reports/questions/index.ts';
 import { childWork, openLimiter } from '../serve/index.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { readSql, readSqlFolder } from '../warehouse/store/index.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { loadConfig } from '../config/index.ts';
 import { type SparkStatement, withClusterAnswer } from '../engine/index.ts';
-import { monthsOfRange } from '../reports/index.ts';
+import { monthsOfRange } from '../reports/questions/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { runInChild } from './run-in-child.ts';
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import type { AsOf } from '../reports/index.ts';
+import type { AsOf } from '../reports/questions/index.ts';
 import { parseChoice } from '../text/choices.ts';
 import {
   dayMs,

@@ -1,6 +1,6 @@
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { invoicesOf } from '../closing/index.ts';
-import { revokedWords } from '../reports/index.ts';
+import { revokedWords } from '../reports/exports/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time/time.ts';
 import { expectBooks } from '../warehouse/integrity/index.ts';
 import { type ClosedMonth, invoiceOption } from '../warehouse/ledger/index.ts';

@@ -1,44 +1,53 @@
 import { dirname, join, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
 import { exitCodes, messageOf, UnprovenError, UsageError } from '../base/errors.ts';
-import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
+import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/rules/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
 import { warnOfFutureDates } from '../health/index.ts';
+import { parquetPartIn } from '../reports/exports/index.ts';
+import {
+  type CompletenessState,
+  completenessOf,
+  costColumnOf,
+  exportFormats,
+  fileReader,
+  incompleteness,
+  type Question,
+  signsOf,
+} from '../reports/formats/index.ts';
+import {
+  filesNamed,
+  isPartitioned,
+  placeOf,
+  publishReport,
+  totalsOf,
+  wholeAnswer,
+  writeJson,
+  writeTable,
+} from '../reports/publishing/index.ts';
 import {
   admitReport,
   blamingReport,
-  type CompletenessState,
   checkReport,
   closeBeside,
-  completenessOf,
-  costColumnOf,
   described,
   expectClosesHold,
-  exportFormats,
   type FocusAsked,
-  fileReader,
-  filesNamed,
   focusAsked,
   focusGrains,
   focusMetadata,
   focusVersions,
   type GivenParameter,
-  incompleteness,
   instantOf,
   isOfOwners,
-  isPartitioned,
   listOf,
   monthsOfRange,
   namesOfFocus,
   newestLoad,
   orderedQuery,
   type ParameterValue,
-  parquetPartIn,
   periodsOf,
-  placeOf,
-  publishReport,
-  type Question,
   type ReadParameters,
   type Report,
   readBilledBesides,
@@ -50,16 +59,11 @@ import {
   selectOf,
   settleParameters,
   shape,
-  signsOf,
   sqlParameters,
-  totalsOf,
   unanswerable,
-  wholeAnswer,
   withDaysOfMonths,
   withDefaults,
-  writeJson,
-  writeTable,
-} from '../reports/index.ts';
+} from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { completeness } from '../warehouse/ledger/index.ts';

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import { jsonRows } from '../reports/formats/index.ts';
+import { filesNamed } from '../reports/publishing/index.ts';
 import {
   besidesWords,
   blamingReport,
   checkReport,
   displayParameters,
-  filesNamed,
   isForCommandLine,
   isOfOwners,
-  jsonRows,
   orderedQuery,
   type Report,
   readReports,
@@ -16,7 +16,7 @@ import {
   shape,
   sqlParameters,
   topOf,
-} from '../reports/index.ts';
+} from '../reports/questions/index.ts';
 import { firstOf } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';

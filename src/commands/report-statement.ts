@@ -2,14 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { type Bound, lakeFolder, type SparkStatement, toSpark } from '../engine/index.ts';
-import {
-  admitReport,
-  isPartitioned,
-  type ParameterValue,
-  type Report,
-  readManifest,
-  readReports,
-} from '../reports/index.ts';
+import { readManifest } from '../reports/exports/index.ts';
+import { isPartitioned } from '../reports/publishing/index.ts';
+import { admitReport, type ParameterValue, type Report, readReports } from '../reports/questions/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { type Connection, lastSeen } from '../warehouse/store/index.ts';
 import type { CommandInput } from './command.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { completenessOf, describeCompleteness } from '../reports/index.ts';
+import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant, parseInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';

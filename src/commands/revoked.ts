@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type RevokedClose, type RevokedExport, readReports, revokedExports, shownAmong } from '../reports/index.ts';
+import { type RevokedClose, type RevokedExport, revokedExports, shownAmong } from '../reports/exports/index.ts';
+import { readReports } from '../reports/questions/index.ts';
 import { statementReports } from '../statement/index.ts';
 
 /** The exports of a project that show one of these revoked closes. */

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { isPlainToOthers } from '../base/addresses.ts';
 import { UsageError } from '../base/errors.ts';
-import { contentOfExport, filesOfManifest } from '../reports/index.ts';
+import { contentOfExport, filesOfManifest } from '../reports/exports/index.ts';
 import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';

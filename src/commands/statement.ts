@@ -11,14 +11,17 @@ import {
   secondCurrencyOf,
   withoutRateWords,
 } from '../currency/index.ts';
+import { filesOf } from '../reports/exports/index.ts';
 import {
   type CompletenessState,
   completenessOf,
   describeCompleteness,
-  expectClosesHold,
-  filesOf,
-  type GivenParameter,
   incompleteness,
+} from '../reports/formats/index.ts';
+import { shortestPath } from '../reports/publishing/index.ts';
+import {
+  expectClosesHold,
+  type GivenParameter,
   periodsOf,
   type ReadParameters,
   type Report,
@@ -26,9 +29,8 @@ import {
   refusalWords,
   resolveAsOf,
   settleParameters,
-  shortestPath,
   unanswerable,
-} from '../reports/index.ts';
+} from '../reports/questions/index.ts';
 import {
   ownersOfMonth,
   type PublishedStatement,

@@ -23,7 +23,7 @@ import {
   undelivered,
   unendedWords,
 } from '../health/index.ts';
-import { type RevokedExport, revokedCloses, revokedWords } from '../reports/index.ts';
+import { type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal, maxSentenceLength } from '../text/safe-text.ts';

@@ -12,7 +12,7 @@ import {
 } from '../alerts/index.ts';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { type LocalConfig, loadConfig, summarySinksOf } from '../config/index.ts';
-import { completenessOf } from '../reports/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
 import { answersToOf, type Message, readInSlack, showsPictures, slackMessage } from '../sinks/index.ts';
 import { formatSecond } from '../time/time.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';

@@ -4,13 +4,13 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import {
   findExports,
-  openExportVerifier,
-  readReports,
   revokedExports,
   revokedWords,
   type VerifiedExport,
   verifyExport,
-} from '../reports/index.ts';
+} from '../reports/exports/index.ts';
+import { openExportVerifier } from '../reports/publishing/index.ts';
+import { readReports } from '../reports/questions/index.ts';
 import { statementReports } from '../statement/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, UsageError, worstExitCode } from '../base/errors.ts';
 import { isStoreAddress } from '../config/index.ts';
-import { filesOfManifest, isManifestName } from '../reports/index.ts';
+import { filesOfManifest, isManifestName } from '../reports/exports/index.ts';
 import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';

@@ -11,7 +11,7 @@ import {
 import { type Failure, failureOf } from '../base/failure.ts';
 import { stepSentence } from '../base/next-step.ts';
 import { expectProject } from '../base/project-folder.ts';
-import type { SpendNow } from '../budgets/index.ts';
+import type { SpendNow } from '../budgets/spend/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import { correctClock } from '../time/clock.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { type CompletenessState, completenessOf, describeCompleteness } from '../reports/index.ts';
+import { type CompletenessState, completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { snapshotFile } from '../warehouse/integrity/index.ts';
 import type { ForecastRow } from '../warehouse/ledger/index.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import type { EngineSettings } from '../config/index.ts';
-import { readManifest } from '../reports/index.ts';
+import { readManifest } from '../reports/exports/index.ts';
 import { literalText, nameText, typeText } from './spark-text.ts';
 import { type Field, typeOfName } from './sql-type.ts';
 import { type SparkStatement, sparkSettings } from './to-spark.ts';

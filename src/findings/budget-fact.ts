@@ -1,4 +1,4 @@
-import type { BudgetFact, Driver } from '../budgets/index.ts';
+import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
 
 /** A threshold of a budget. */
 export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {

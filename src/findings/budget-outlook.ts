@@ -1,4 +1,4 @@
-import { aboutDay } from '../budgets/index.ts';
+import { aboutDay } from '../budgets/forecasts/index.ts';
 import { decimalOfWhole, percentOf, roughly, usdDecimals, wholeInUnit, wholeOfDecimal } from '../money/money.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 

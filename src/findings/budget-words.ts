@@ -1,5 +1,6 @@
 import { anomalySpan } from '../anomalies/index.ts';
-import { aboutDay, type BudgetFact, type Driver } from '../budgets/index.ts';
+import { aboutDay } from '../budgets/forecasts/index.ts';
+import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
 import {
   decimalOfWhole,
   inUnit,

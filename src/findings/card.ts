@@ -1,5 +1,5 @@
 import { nextWords } from '../base/next-step.ts';
-import { ordinal } from '../budgets/index.ts';
+import { ordinal } from '../budgets/forecasts/index.ts';
 import type { Card } from '../sinks/index.ts';
 import { maxNameLength, maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { throughWords } from '../text/through.ts';

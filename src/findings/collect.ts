@@ -7,21 +7,17 @@ import {
 } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { nextWords } from '../base/next-step.ts';
+import { readAnomalyShares, readForecasts, type ScopeForecast, withForecasts } from '../budgets/forecasts/index.ts';
+import type { Budget, Forecaster } from '../budgets/rules/index.ts';
 import {
-  type Budget,
   evaluateBudgets,
-  type Forecaster,
   groupGaps,
   isAskedBy,
-  readAnomalyShares,
-  readForecasts,
-  type ScopeForecast,
   type SpendNow,
   watchedSpends,
   withCarried,
-  withForecasts,
-} from '../budgets/index.ts';
-import { completenessOf } from '../reports/index.ts';
+} from '../budgets/spend/index.ts';
+import { completenessOf } from '../reports/formats/index.ts';
 import { formatInstant, formatSecond, type Holidays, hourMs, type Instant } from '../time/time.ts';
 import {
   type AnswerCache,

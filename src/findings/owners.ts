@@ -1,5 +1,5 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
-import { mainDriverOf } from '../budgets/index.ts';
+import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import { type AnswerCache, cachedRows } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 

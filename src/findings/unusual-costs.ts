@@ -1,16 +1,7 @@
 import { type AnomalyFact, anomalySubject, type PressedBudget } from '../anomalies/index.ts';
-import {
-  type AnomalyShares,
-  amountIn,
-  type Budget,
-  dayIn,
-  type EndOfBudget,
-  endOfBudget,
-  isPartOf,
-  noShares,
-  partInBudget,
-  type SpendNow,
-} from '../budgets/index.ts';
+import { type AnomalyShares, isPartOf, noShares, partInBudget } from '../budgets/forecasts/index.ts';
+import { amountIn, type Budget } from '../budgets/rules/index.ts';
+import { dayIn, type EndOfBudget, endOfBudget, type SpendNow } from '../budgets/spend/index.ts';
 import { decimalOfWhole, largerOf, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { dayMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/ledger/index.ts';

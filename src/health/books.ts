@@ -5,7 +5,7 @@ import type { Effects } from '../base/effects.ts';
 import { CostbookError, exitCodes, firstSentence, isForRepair, UsageError } from '../base/errors.ts';
 import { faultAndStep, unprovenWindowCode } from '../base/failure.ts';
 import { clockStep, nextWords, wait } from '../base/next-step.ts';
-import { budgetsFile, loadBudgets, staleCounts } from '../budgets/index.ts';
+import { budgetsFile, loadBudgets, staleCounts } from '../budgets/rules/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import {

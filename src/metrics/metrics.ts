@@ -1,12 +1,5 @@
-import {
-  amountIn,
-  type Budget,
-  budgetCalendar,
-  readSpends,
-  type SpendNow,
-  unitOf,
-  withCarried,
-} from '../budgets/index.ts';
+import { amountIn, type Budget, budgetCalendar, unitOf } from '../budgets/rules/index.ts';
+import { readSpends, type SpendNow, withCarried } from '../budgets/spend/index.ts';
 import { decimalOfWhole, rounded, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time/time.ts';
 import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';

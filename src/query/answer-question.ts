@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
-import { columnsOf, completenessOf, jsonRows } from '../reports/index.ts';
+import { columnsOf, completenessOf, jsonRows } from '../reports/formats/index.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { type Connection, fromSource, pivotedTable, SqlError } from '../warehouse/store/index.ts';
 import { answer, countRows } from './answer.ts';

@@ -8,7 +8,7 @@ import {
   jsonLines,
   loadArrow,
   writeParquet,
-} from '../reports/index.ts';
+} from '../reports/formats/index.ts';
 import { openTable, type Table } from '../terminal/index.ts';
 import { asTyped, type Connection, fromSource, type SqlResult, toCellText } from '../warehouse/store/index.ts';
 import type { Answered, Question } from './question.ts';

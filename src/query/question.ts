@@ -1,5 +1,5 @@
 import type { NextStep } from '../base/next-step.ts';
-import type { CompletenessState } from '../reports/index.ts';
+import type { CompletenessState } from '../reports/formats/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time/time.ts';
 import type { Check } from '../warehouse/ledger/index.ts';

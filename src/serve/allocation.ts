@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/index.ts';
+import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/rules/index.ts';
 import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
 import { windowBefore } from '../time/compared.ts';

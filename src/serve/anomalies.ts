@@ -10,7 +10,7 @@ import {
   type StoredFeedback,
 } from '../anomalies/index.ts';
 import { UsageError } from '../base/errors.ts';
-import { budgetsFile } from '../budgets/index.ts';
+import { budgetsFile } from '../budgets/rules/index.ts';
 import {
   anomalyDays,
   type Chart,

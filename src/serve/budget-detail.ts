@@ -1,20 +1,8 @@
 import { CostbookError } from '../base/errors.ts';
-import {
-  amountIn,
-  type Budget,
-  type BudgetWithStored,
-  type BurnStep,
-  burnUpRows,
-  carriedIn,
-  isReached,
-  limitOf,
-  othersOf,
-  type PartSpend,
-  perWords,
-  readBurnUp,
-  shareOf,
-  unitOf,
-} from '../budgets/index.ts';
+import { type BudgetWithStored, type BurnStep, burnUpRows, perWords, readBurnUp } from '../budgets/forecasts/index.ts';
+import { amountIn, type Budget, carriedIn, unitOf } from '../budgets/rules/index.ts';
+import { othersOf } from '../budgets/show/index.ts';
+import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { decimalOfWhole, groupedAmount, usdDecimals, usdUnit } from '../money/money.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';

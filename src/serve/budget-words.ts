@@ -1,4 +1,6 @@
-import { amountIn, type Budget, type BudgetWithStored, shareOf, unitOf } from '../budgets/index.ts';
+import type { BudgetWithStored } from '../budgets/forecasts/index.ts';
+import { amountIn, type Budget, unitOf } from '../budgets/rules/index.ts';
+import { shareOf } from '../budgets/spend/index.ts';
 import { decimalOfWhole, usdDecimals, usdUnit } from '../money/money.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { type Figure, money } from './format.ts';

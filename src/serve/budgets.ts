@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../base/errors.ts';
-import {
-  amountIn,
-  type Budget,
-  type BudgetWithStored,
-  budgetsFile,
-  loadBudgets,
-  readBudgetsWithStored,
-  unitOf,
-} from '../budgets/index.ts';
+import { type BudgetWithStored, readBudgetsWithStored } from '../budgets/forecasts/index.ts';
+import { amountIn, type Budget, budgetsFile, loadBudgets, unitOf } from '../budgets/rules/index.ts';
 import { nearest } from '../text/choices.ts';
 import { type AddressPart, budgetAddress } from '../text/dashboard-address.ts';
 import { hourMs, type Instant } from '../time/time.ts';

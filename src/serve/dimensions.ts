@@ -1,4 +1,4 @@
-import { ownerText } from '../reports/index.ts';
+import { ownerText } from '../reports/formats/index.ts';
 import { named } from './layout.ts';
 
 /** Names that a series has for all time. */

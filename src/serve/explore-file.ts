@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { writeAnswer } from '../reports/index.ts';
+import { writeAnswer } from '../reports/formats/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { openScratch, readSql } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';

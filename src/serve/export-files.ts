@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { basename, extname, join, relative, sep } from 'node:path';
-import { findExports, type Manifest, readManifest } from '../reports/index.ts';
+import { findExports, type Manifest, readManifest } from '../reports/exports/index.ts';
 
 /** More are not read: a folder may hold years of exports. */
 const maxManifests = 300;

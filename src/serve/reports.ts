@@ -1,12 +1,7 @@
 import { join } from 'node:path';
-import {
-  isForCommandLine,
-  isPartitioned,
-  type Report,
-  readReports,
-  revokedCloses,
-  shownAmong,
-} from '../reports/index.ts';
+import { revokedCloses, shownAmong } from '../reports/exports/index.ts';
+import { isPartitioned } from '../reports/publishing/index.ts';
+import { isForCommandLine, type Report, readReports } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { counted } from '../text/counted.ts';
 import { encodePart } from '../text/dashboard-address.ts';

@@ -2,7 +2,7 @@ import { UnprovenError } from '../base/errors.ts';
 import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
-import type { CompletenessState } from '../reports/index.ts';
+import type { CompletenessState } from '../reports/formats/index.ts';
 import { addCalendarMonths, formatMonth, type Instant } from '../time/time.ts';
 import { closedMonths } from '../warehouse/ledger/index.ts';
 import { type Connection, readSql, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';

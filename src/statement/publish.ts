@@ -1,24 +1,23 @@
 import { writeFile } from 'node:fs/promises';
 import { UnprovenError } from '../base/errors.ts';
 import type { CurrencyOfMonth } from '../currency/index.ts';
+import { type FileToWrite, type Published, publishFiles, sha256OfText } from '../reports/exports/index.ts';
 import {
   type CompletenessState,
   type CurrencyOfAnswer,
-  checkReport,
   costColumnOf,
-  displayParameters,
-  type FileToWrite,
   figuresOfQuery,
+  writeWorkbook,
+} from '../reports/formats/index.ts';
+import { placeOf } from '../reports/publishing/index.ts';
+import {
+  checkReport,
+  displayParameters,
   orderedQuery,
   type ParameterValue,
-  type Published,
-  placeOf,
-  publishFiles,
   type Report,
-  sha256OfText,
   sqlParameters,
-  writeWorkbook,
-} from '../reports/index.ts';
+} from '../reports/questions/index.ts';
 import { formatInstant, formatMonth, type Instant } from '../time/time.ts';
 import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/store/index.ts';
 import { billedOf, readStatement, type StatementMonth } from './data.ts';

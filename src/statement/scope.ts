@@ -1,4 +1,4 @@
-import { orderedQuery, type Report, reportOf } from '../reports/index.ts';
+import { orderedQuery, type Report, reportOf } from '../reports/questions/index.ts';
 import { readSqlFolder } from '../warehouse/store/index.ts';
 
 /** Whose costs a statement is about: those of everybody, or those of one owner. */

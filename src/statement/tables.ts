@@ -1,6 +1,6 @@
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { currencyDecimals, decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
-import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/index.ts';
+import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/formats/index.ts';
 import {
   decimalCell,
   type SqlCell,

@@ -1,4 +1,4 @@
-import { ownerText } from '../reports/index.ts';
+import { ownerText } from '../reports/formats/index.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { formatMonth, monthName, shownInstant } from '../time/time.ts';
 import type { StatementData } from './data.ts';

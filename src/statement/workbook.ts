@@ -1,6 +1,6 @@
 import { rateWords } from '../currency/index.ts';
 import { currencyDecimals } from '../money/money.ts';
-import { aboutSheet } from '../reports/index.ts';
+import { aboutSheet } from '../reports/formats/index.ts';
 import { formatMonth } from '../time/time.ts';
 import { type Connection, readSql, type SqlParameters } from '../warehouse/store/index.ts';
 import {

@@ -5,8 +5,8 @@ import { link, lstat, mkdir, readdir, readFile, rename, rm, truncate, writeFile 
 import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Manifest } from '../../src/reports/manifest.ts';
-import type { VerifiedExport } from '../../src/reports/verify-exports.ts';
+import type { Manifest } from '../../src/reports/exports/manifest.ts';
+import type { VerifiedExport } from '../../src/reports/exports/verify-exports.ts';
 import { type Ended, newProject, runCli, startCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

@@ -4,7 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startInventedPlatform } from '../../src/demo/emulated-platform.ts';
-import { focusColumns } from '../../src/reports/focus.ts';
+import { focusColumns } from '../../src/reports/questions/focus.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
 import {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/base/errors.ts';
-import { filesOfManifest } from '../../src/reports/export-content.ts';
+import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
 import type { ExportToMirror, LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';

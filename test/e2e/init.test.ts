@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadAllocation } from '../../src/allocation/parse.ts';
-import { loadBudgets } from '../../src/budgets/file.ts';
+import { loadBudgets } from '../../src/budgets/rules/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { cli, type Ended, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
-import type { Manifest } from '../../src/reports/manifest.ts';
+import type { Manifest } from '../../src/reports/exports/manifest.ts';
 import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
 import { type TwoNights, twoNights } from '../support/two-nights.ts';
 

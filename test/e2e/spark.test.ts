@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterAnswerQuery, readClusterAnswer, sparkScript, toSpark } from '../../src/engine/index.ts';
+import { completenessOf } from '../../src/reports/formats/index.ts';
 import {
-  completenessOf,
   type ParameterValue,
   readParameters,
   readReports,
   settleParameters,
   sqlParameters,
-} from '../../src/reports/index.ts';
+} from '../../src/reports/questions/index.ts';
 import { openBooks } from '../../src/warehouse/integrity/index.ts';
 import type { SqlParameters } from '../../src/warehouse/store/index.ts';
 import { newProject, runCli } from '../support/project.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { filesOfManifest, isManifestName } from '../../src/reports/export-content.ts';
+import { filesOfManifest, isManifestName } from '../../src/reports/exports/export-content.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
 import {

@@ -9,7 +9,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf, InterruptedError } from '../../src/base/errors.ts';
 import { landingPlaces } from '../../src/fetch/landing-places.ts';
-import { filesOfManifest } from '../../src/reports/export-content.ts';
+import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
 import { archiveLoads, verifyArchive } from '../../src/storage/archive.ts';
 import type { LeaseTimes } from '../../src/storage/index.ts';
 import { mirrorExport } from '../../src/storage/mirror.ts';

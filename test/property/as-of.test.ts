@@ -3,7 +3,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { completenessOf } from '../../src/reports/completeness.ts';
+import { completenessOf } from '../../src/reports/formats/completeness.ts';
 import { hourMs, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
 import { snapshotFile } from '../../src/warehouse/integrity/snapshot-file.ts';

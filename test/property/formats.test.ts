@@ -6,7 +6,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportFormats, writeAnswer } from '../../src/reports/export.ts';
+import { exportFormats, writeAnswer } from '../../src/reports/formats/export.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
 import fc from '../support/fast-check.ts';

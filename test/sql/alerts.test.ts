@@ -3,7 +3,7 @@ import { readCostSummary } from '../../src/alerts/summary.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { unprovenWindowCode } from '../../src/base/failure.ts';
 import { nextWords } from '../../src/base/next-step.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
 import { withNews } from '../../src/findings/held.ts';
 import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';

@@ -1,12 +1,12 @@
 // Second tier: Changes the books once for each cause that makes a kept answer old.
 
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../src/budgets/budget.ts';
-import { cachingForecaster } from '../../src/budgets/cached-forecasts.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
-import type { ScopeForecast } from '../../src/budgets/forecast-rows.ts';
-import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
-import { readSpends, type SpendNow } from '../../src/budgets/spend.ts';
+import { cachingForecaster } from '../../src/budgets/forecasts/cached-forecasts.ts';
+import type { ScopeForecast } from '../../src/budgets/forecasts/forecast-rows.ts';
+import { readForecasts } from '../../src/budgets/forecasts/scope-forecasts.ts';
+import type { Budget } from '../../src/budgets/rules/budget.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
+import { readSpends, type SpendNow } from '../../src/budgets/spend/spend.ts';
 import { calendarOf } from '../../src/time/time.ts';
 import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/ledger/answer-cache.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';

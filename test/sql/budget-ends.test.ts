@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { budgetCalendar } from '../../src/budgets/budget.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
-import { endOfBudget, readSpends } from '../../src/budgets/index.ts';
-import { readForecasts, withForecasts } from '../../src/budgets/scope-forecasts.ts';
+import { readForecasts, withForecasts } from '../../src/budgets/forecasts/scope-forecasts.ts';
+import { budgetCalendar } from '../../src/budgets/rules/budget.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
+import { endOfBudget, readSpends } from '../../src/budgets/spend/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { backtestBudget } from '../../src/budgets/backtest.ts';
-import { type Budget, budgetCalendar } from '../../src/budgets/budget.ts';
-import { withCarried } from '../../src/budgets/carried.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
-import { othersOf } from '../../src/budgets/show-now.ts';
-import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend.ts';
-import { stateOf } from '../../src/budgets/thresholds.ts';
+import { type Budget, budgetCalendar } from '../../src/budgets/rules/budget.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
+import { backtestBudget } from '../../src/budgets/show/backtest.ts';
+import { othersOf } from '../../src/budgets/show/show-now.ts';
+import { withCarried } from '../../src/budgets/spend/carried.ts';
+import { budgetFacts, namesNotFound, readSpends, watchedSpends } from '../../src/budgets/spend/spend.ts';
+import { stateOf } from '../../src/budgets/spend/thresholds.ts';
 import { formatInstant } from '../../src/time/time.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decimalOfWhole, wholeOfDecimal } from '../../src/money/money.ts';
-import { expectClosesHold } from '../../src/reports/as-of.ts';
+import { expectClosesHold } from '../../src/reports/questions/as-of.ts';
 import { differingCloses } from '../../src/warehouse/ledger/closes.ts';
 import { answer, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';

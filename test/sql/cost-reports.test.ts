@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { orderedQuery, readReports } from '../../src/reports/catalogue.ts';
+import { orderedQuery, readReports } from '../../src/reports/questions/catalogue.ts';
 import fc from '../support/fast-check.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { bind, builtInReport, reported } from '../support/reported.ts';

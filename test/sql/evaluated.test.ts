@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEvaluated } from '../../src/reports/evaluated.ts';
+import { readEvaluated } from '../../src/reports/questions/evaluated.ts';
 import { completeness } from '../../src/warehouse/ledger/accounts.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 

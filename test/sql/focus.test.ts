@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { orderedQuery, readReports } from '../../src/reports/catalogue.ts';
+import { orderedQuery, readReports } from '../../src/reports/questions/catalogue.ts';
 import {
   type FocusVersion,
   focusAsked,
@@ -7,7 +7,7 @@ import {
   focusMetadata,
   focusVersions,
   newestLoad,
-} from '../../src/reports/focus.ts';
+} from '../../src/reports/questions/focus.ts';
 import type { Connection, SqlRow } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 

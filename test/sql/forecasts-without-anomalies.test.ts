@@ -1,10 +1,10 @@
 // Second tier: Forecasts dozens of scopes; sql/forecasts reads the same code in the first tier.
 
 import { describe, expect, test } from 'vitest';
-import { parseBudgets } from '../../src/budgets/file.ts';
-import { backtestBudget } from '../../src/budgets/index.ts';
-import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
-import { describeForecasts, forecastsToJson } from '../../src/budgets/show-forecasts.ts';
+import { readForecasts } from '../../src/budgets/forecasts/scope-forecasts.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
+import { backtestBudget } from '../../src/budgets/show/index.ts';
+import { describeForecasts, forecastsToJson } from '../../src/budgets/show/show-forecasts.ts';
 import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 

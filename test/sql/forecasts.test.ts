@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Budget } from '../../src/budgets/budget.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
-import { type ForecastScope, forecastRow, type ScopeForecast } from '../../src/budgets/forecast-rows.ts';
-import { readForecasts } from '../../src/budgets/scope-forecasts.ts';
+import { type ForecastScope, forecastRow, type ScopeForecast } from '../../src/budgets/forecasts/forecast-rows.ts';
+import { readForecasts } from '../../src/budgets/forecasts/scope-forecasts.ts';
+import type { Budget } from '../../src/budgets/rules/budget.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { formatInstant } from '../../src/time/time.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';

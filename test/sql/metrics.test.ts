@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseBudgets } from '../../src/budgets/file.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { expositionText } from '../../src/metrics/exposition.ts';
 import { type MetricsAsked, readMetrics } from '../../src/metrics/metrics.ts';
 import { parseExposition } from '../support/exposition.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readPictures, readSummaryPicture } from '../../src/alerts/pictures.ts';
 import { usualRules } from '../../src/anomalies/rules.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import type { Sink } from '../../src/config/sink-settings.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
 import { givenBooks } from '../support/given-books.ts';

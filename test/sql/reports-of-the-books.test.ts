@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { orderedQuery } from '../../src/reports/catalogue.ts';
+import { orderedQuery } from '../../src/reports/questions/catalogue.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { bind, builtInReport, reported } from '../support/reported.ts';
 

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { orderedQuery, readReports } from '../../src/reports/catalogue.ts';
-import { shape } from '../../src/reports/shape.ts';
+import { orderedQuery, readReports } from '../../src/reports/questions/catalogue.ts';
+import { shape } from '../../src/reports/questions/shape.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { bind, reported } from '../support/reported.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { completenessOf } from '../../src/reports/completeness.ts';
-import { readParameters, settleParameters } from '../../src/reports/parameters.ts';
-import { refusalWords, unanswerable } from '../../src/reports/unanswerable.ts';
+import { completenessOf } from '../../src/reports/formats/completeness.ts';
+import { readParameters, settleParameters } from '../../src/reports/questions/parameters.ts';
+import { refusalWords, unanswerable } from '../../src/reports/questions/unanswerable.ts';
 import { completeness } from '../../src/warehouse/ledger/accounts.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 import { builtInReport } from '../support/reported.ts';

@@ -1,7 +1,7 @@
-import { orderedQuery, type Report, readReports } from '../../src/reports/catalogue.ts';
-import { completenessOf } from '../../src/reports/completeness.ts';
-import { readParameters, settleParameters, sqlParameters } from '../../src/reports/parameters.ts';
-import { shape } from '../../src/reports/shape.ts';
+import { completenessOf } from '../../src/reports/formats/completeness.ts';
+import { orderedQuery, type Report, readReports } from '../../src/reports/questions/catalogue.ts';
+import { readParameters, settleParameters, sqlParameters } from '../../src/reports/questions/parameters.ts';
+import { shape } from '../../src/reports/questions/shape.ts';
 import type { Connection, SqlParameters } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from './given-books.ts';
 

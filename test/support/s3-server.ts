@@ -7,7 +7,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { filesOfManifest } from '../../src/reports/export-content.ts';
+import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
 import type { ExportToMirror } from '../../src/storage/index.ts';
 import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';

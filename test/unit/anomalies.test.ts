@@ -5,7 +5,7 @@ import { type DetectionRules, type Episode, follow } from '../../src/anomalies/d
 import { type AnomalyFact, anomalyFacts } from '../../src/anomalies/fact.ts';
 import { moneyAt, noticesOf, severityAt } from '../../src/anomalies/notices.ts';
 import { parseAnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
 import { type OutgoingMessage, plainText } from '../../src/sinks/message.ts';

@@ -79,9 +79,12 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
-/** The room that a file is in, a folder of src or of its warehouse: `src/fetch`; undefined for files at the top. */
+/** Large rooms have rooms of their own. */
+const houses = ['budgets', 'reports', 'warehouse'];
+
+/** The room that a file is in, `src/fetch` or `src/reports/lake`; undefined for files at the top. */
 function folderOf(path: string): string | undefined {
-  return /^src\/(warehouse\/[a-z]+(?=\/)|[^/]+(?=\/))/.exec(path)?.[0];
+  return new RegExp(`^src/((${houses.join('|')})/[a-z]+(?=/)|[^/]+(?=/))`).exec(path)?.[0];
 }
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
@@ -162,50 +165,78 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'warehouse/integrity': ['warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
   warehouse: ['warehouse/integrity', 'warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
   closing: ['warehouse/ledger', 'warehouse/store'],
-  currency: ['config', 'yaml', 'warehouse/ledger', 'warehouse/store'],
-  allocation: ['yaml', 'warehouse/store'],
-  jobs: ['config', 'yaml', 'warehouse', 'warehouse/ledger', 'sinks'],
-  budgets: ['yaml', 'forecast', 'outlook', 'platform', 'terminal', 'warehouse/ledger', 'warehouse/store'],
+  currency: ['config', 'warehouse/ledger', 'warehouse/store', 'yaml'],
+  allocation: ['warehouse/store', 'yaml'],
+  jobs: ['config', 'sinks', 'warehouse', 'warehouse/ledger', 'yaml'],
+  'budgets/rules': ['forecast', 'outlook', 'platform', 'yaml'],
+  'budgets/spend': ['budgets/rules', 'outlook', 'warehouse/ledger', 'warehouse/store'],
+  'budgets/forecasts': ['budgets/rules', 'budgets/spend', 'forecast', 'outlook', 'warehouse/ledger', 'warehouse/store'],
+  'budgets/show': ['budgets/forecasts', 'budgets/rules', 'budgets/spend', 'terminal', 'warehouse/store'],
   outlook: [],
-  metrics: ['budgets', 'config', 'jobs', 'warehouse/integrity', 'warehouse/store'],
-  anomalies: ['budgets', 'yaml', 'terminal', 'warehouse/ledger', 'warehouse/store'],
+  metrics: ['budgets/rules', 'budgets/spend', 'config', 'jobs', 'warehouse/integrity', 'warehouse/store'],
+  anomalies: [
+    'budgets/forecasts',
+    'budgets/rules',
+    'budgets/show',
+    'budgets/spend',
+    'terminal',
+    'warehouse/ledger',
+    'warehouse/store',
+    'yaml',
+  ],
   storage: ['config'],
   workbook: [],
-  reports: [
-    'anomalies',
+  'reports/formats': ['currency', 'terminal', 'warehouse/ledger', 'warehouse/store', 'workbook'],
+  'reports/questions': ['anomalies', 'currency', 'reports/formats', 'terminal', 'warehouse/ledger', 'warehouse/store'],
+  'reports/exports': ['reports/formats', 'reports/questions', 'terminal', 'warehouse/journal', 'warehouse/store'],
+  'reports/lake': ['reports/exports', 'reports/formats', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
+  'reports/publishing': [
     'closing',
-    'currency',
+    'reports/exports',
+    'reports/formats',
+    'reports/lake',
+    'reports/questions',
     'terminal',
     'warehouse/integrity',
-    'warehouse/journal',
     'warehouse/ledger',
-    'warehouse/load',
     'warehouse/store',
-    'workbook',
   ],
-  engine: ['config', 'reports', 'warehouse/store'],
-  query: ['engine', 'reports', 'terminal', 'warehouse', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
-  findings: ['anomalies', 'budgets', 'platform', 'query', 'reports', 'warehouse/ledger', 'warehouse/store', 'sinks'],
+  engine: ['config', 'reports/exports', 'warehouse/store'],
+  query: ['engine', 'reports/formats', 'terminal', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
+  findings: [
+    'anomalies',
+    'budgets/forecasts',
+    'budgets/rules',
+    'budgets/spend',
+    'platform',
+    'query',
+    'reports/formats',
+    'sinks',
+    'warehouse/ledger',
+    'warehouse/store',
+  ],
   alerts: [
     'anomalies',
-    'budgets',
+    'budgets/forecasts',
+    'budgets/rules',
+    'budgets/spend',
     'charts',
     'config',
     'findings',
     'platform',
     'query',
-    'reports',
+    'reports/formats',
+    'sinks',
     'terminal',
     'warehouse',
     'warehouse/integrity',
     'warehouse/ledger',
     'warehouse/store',
-    'sinks',
   ],
   health: [
     'alerts',
     'allocation',
-    'budgets',
+    'budgets/rules',
     'config',
     'currency',
     'fetch',
@@ -214,33 +245,48 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'jobs',
     'platform',
     'query',
-    'reports',
+    'reports/questions',
+    'sinks',
     'warehouse/integrity',
     'warehouse/journal',
     'warehouse/ledger',
     'warehouse/store',
-    'sinks',
   ],
   mcp: [],
   serve: [
     'alerts',
-    'findings',
     'anomalies',
-    'allocation',
-    'budgets',
+    'budgets/forecasts',
+    'budgets/rules',
+    'budgets/show',
+    'budgets/spend',
     'charts',
     'config',
-    'jobs',
+    'findings',
     'mcp',
     'metrics',
     'query',
-    'reports',
+    'reports/exports',
+    'reports/formats',
+    'reports/publishing',
+    'reports/questions',
     'warehouse/integrity',
     'warehouse/ledger',
     'warehouse/store',
   ],
-  statement: ['charts', 'closing', 'currency', 'reports', 'warehouse/ledger', 'warehouse/store', 'workbook'],
-  demo: ['reports', 'terminal', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
+  statement: [
+    'charts',
+    'closing',
+    'currency',
+    'reports/exports',
+    'reports/formats',
+    'reports/publishing',
+    'reports/questions',
+    'warehouse/ledger',
+    'warehouse/store',
+    'workbook',
+  ],
+  demo: ['reports/formats', 'terminal', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
   ingest: [
     'config',
     'fetch',
@@ -251,7 +297,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/load',
     'warehouse/store',
   ],
-  'command-line': ['commands', 'config', 'jobs', 'platform', 'terminal'],
+  'command-line': ['commands', 'jobs', 'platform', 'terminal'],
 };
 
 /** The programs: they are above all rooms, and nothing imports them but a program. */
@@ -297,8 +343,9 @@ describe('rooms', () => {
       // The entry point names files, so that a short command loads no more than it needs.
       if (entryPoints.includes(from) || from.startsWith('src/command-line/')) return false;
       if (Object.keys(closets).some((closet) => folder === `src/${closet}`)) return false;
-      // The rooms of the warehouse are one house: they name each other's files.
-      if ([folder, folderOf(from)].every((room) => room?.startsWith('src/warehouse'))) return false;
+      // The rooms of one house name each other's files.
+      if (houses.some((house) => [folder, folderOf(from)].every((room) => room?.startsWith(`src/${house}`))))
+        return false;
       return folder !== undefined && folder !== folderOf(from) && of !== `${folder}/index.ts`;
     });
     expect(beside).toEqual([]);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { type Budget, budgetCalendar } from '../../src/budgets/budget.ts';
-import { loadBudgets, parseBudgets } from '../../src/budgets/file.ts';
-import type { PeriodForecast } from '../../src/budgets/period-forecast.ts';
-import { evaluateBudgets, shareOf, stateOf, watchedPeriods } from '../../src/budgets/thresholds.ts';
+import { type Budget, budgetCalendar } from '../../src/budgets/rules/budget.ts';
+import { loadBudgets, parseBudgets } from '../../src/budgets/rules/file.ts';
+import type { PeriodForecast } from '../../src/budgets/rules/period-forecast.ts';
+import { evaluateBudgets, shareOf, stateOf, watchedPeriods } from '../../src/budgets/spend/thresholds.ts';
 import { calendarOf, formatInstant } from '../../src/time/time.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');

@@ -7,7 +7,7 @@ import {
   invoiceWords,
   sameInvoiceWarning,
 } from '../../src/closing/invoice.ts';
-import { resolveAsOfAmong } from '../../src/reports/as-of.ts';
+import { resolveAsOfAmong } from '../../src/reports/questions/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/ledger/closes.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { amountIn, type Budget, unitOf } from '../../src/budgets/budget.ts';
-import { costPer, countedDays, staleCounts } from '../../src/budgets/counts.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
+import { amountIn, type Budget, unitOf } from '../../src/budgets/rules/budget.ts';
+import { costPer, countedDays, staleCounts } from '../../src/budgets/rules/counts.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { calendarOf, dayMs } from '../../src/time/time.ts';
 
 const now = Date.parse('2026-11-22T12:00:00Z');

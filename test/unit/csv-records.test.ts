@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readLookup } from '../../src/allocation/lookup.ts';
-import { loadBudgets } from '../../src/budgets/file.ts';
+import { loadBudgets } from '../../src/budgets/rules/file.ts';
 import { readRates } from '../../src/currency/rates-file.ts';
 import { readSeriesFile } from '../../src/forecast/read-series.ts';
 import { csvRecords } from '../../src/tables/csv-records.ts';

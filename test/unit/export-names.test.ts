@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exportPlace, hiveEncode, isDataName, latestName, segment } from '../../src/reports/export-names.ts';
-import { NoManifestError, parseManifest } from '../../src/reports/manifest.ts';
+import { exportPlace, hiveEncode, isDataName, latestName, segment } from '../../src/reports/exports/export-names.ts';
+import { NoManifestError, parseManifest } from '../../src/reports/exports/manifest.ts';
 
 const month = { name: 'month', display: '2026-10', isDefault: false, hasDefault: true };
 

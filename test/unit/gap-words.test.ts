@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupGaps } from '../../src/budgets/gap-words.ts';
+import { groupGaps } from '../../src/budgets/spend/gap-words.ts';
 
 const stale = 'acc_one is complete through 2026-10-01T00:00:00Z only';
 

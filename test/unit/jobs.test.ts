@@ -7,7 +7,7 @@ import { jobNames, loadJob, loadJobs } from '../../src/jobs/load.ts';
 import { parseJob, readJob } from '../../src/jobs/parse.ts';
 import { slotsBetween } from '../../src/jobs/slots.ts';
 import { parseTimetable } from '../../src/jobs/timetable.ts';
-import { exportFormats } from '../../src/reports/export.ts';
+import { exportFormats } from '../../src/reports/formats/export.ts';
 import { zoneOf } from '../../src/time/time.ts';
 import { newProject } from '../support/project.ts';
 

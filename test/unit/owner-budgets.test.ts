@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseBudgets } from '../../src/budgets/file.ts';
-import { ownerBudgets } from '../../src/budgets/owner-budgets.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
+import { ownerBudgets } from '../../src/budgets/rules/owner-budgets.ts';
 
 test('budgets of single owners are passed to reports; others cannot be compared with one owner’s cost', () => {
   const budgets = parseBudgets({

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CompletenessState } from '../../src/reports/completeness.ts';
+import type { CompletenessState } from '../../src/reports/formats/completeness.ts';
 import {
   type GivenParameter,
   monthsOfRange,
@@ -11,7 +11,7 @@ import {
   readParameters,
   settleParameters,
   withDaysOfMonths,
-} from '../../src/reports/parameters.ts';
+} from '../../src/reports/questions/parameters.ts';
 import { newProject } from '../support/project.ts';
 
 const now = Date.parse('2026-10-03T12:40:00Z');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MachineError, UsageError } from '../../src/base/errors.ts';
 import { allCommands } from '../../src/commands/index.ts';
-import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/catalogue.ts';
+import { blamingReport, checkReport, orderedQuery, readReports } from '../../src/reports/questions/catalogue.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { givenBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { partOf, replaceFile } from '../../src/reports/durable.ts';
-import { readExportsJournal } from '../../src/reports/exports-journal.ts';
-import { folderPlace, recover } from '../../src/reports/folder-place.ts';
-import { readManifest } from '../../src/reports/manifest.ts';
-import { shortestPath } from '../../src/reports/show.ts';
+import { partOf, replaceFile } from '../../src/reports/exports/durable.ts';
+import { readExportsJournal } from '../../src/reports/exports/exports-journal.ts';
+import { folderPlace, recover } from '../../src/reports/exports/folder-place.ts';
+import { readManifest } from '../../src/reports/exports/manifest.ts';
+import { shortestPath } from '../../src/reports/publishing/show.ts';
 import { holdFolder } from '../../src/warehouse/store/folder-lock.ts';
 
 // A folder of exports may be shared: others put there what they like.

@@ -3,7 +3,7 @@ import { isPlainToOthers } from '../../src/base/addresses.ts';
 import { exitCodeOf } from '../../src/base/errors.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { parseDestination, parseEndpoint } from '../../src/config/storage-settings.ts';
-import { filesOfManifest } from '../../src/reports/export-content.ts';
+import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
 import { parseLease } from '../../src/storage/lease.ts';
 import { type NamedFile, planMirror, type RemoteState } from '../../src/storage/mirror-plan.ts';
 import { storageFailure } from '../../src/storage/storage-error.ts';

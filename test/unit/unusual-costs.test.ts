@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { anomalyWords } from '../../src/anomalies/index.ts';
-import type { Budget } from '../../src/budgets/budget.ts';
-import type { SpendNow } from '../../src/budgets/index.ts';
-import type { PaceForecast } from '../../src/budgets/period-forecast.ts';
+import type { Budget } from '../../src/budgets/rules/budget.ts';
+import type { PaceForecast } from '../../src/budgets/rules/period-forecast.ts';
+import type { SpendNow } from '../../src/budgets/spend/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
 import { wholeOfDecimal } from '../../src/money/money.ts';

@@ -7,7 +7,7 @@ import { parse as parseYamlText } from 'yaml';
 import { parseAllocation } from '../../src/allocation/parse.ts';
 import { parseAnomalyRules } from '../../src/anomalies/rules.ts';
 import { UsageError } from '../../src/base/errors.ts';
-import { parseBudgets } from '../../src/budgets/file.ts';
+import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { parseJob } from '../../src/jobs/parse.ts';
 import { violations } from '../support/json-schema.ts';

@@ -1,5 +1,5 @@
 import type { NextStep } from '../../base/next-step.ts';
-import type { Driver } from '../../budgets/index.ts';
+import type { Driver } from '../../budgets/spend/index.ts';
 import { decimalOfWhole, usd, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import type { Instant } from '../../time/time.ts';

@@ -11,9 +11,9 @@ import {
   toCellText,
   unscaledDecimal,
 } from '../../warehouse/store/index.ts';
-import type { CostColumn } from '../figures.ts';
 import { csvLines, startsFormula, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';
+import type { CostColumn } from './figures.ts';
 import type { Question } from './format.ts';
 import { isChangedBySpreadsheets, type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
 

@@ -8,7 +8,7 @@ import {
   viewsSha256,
 } from '../../warehouse/load/index.ts';
 import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
-import { type Manifest, type PartitionBasis, sha256OfText } from '../manifest.ts';
+import { type Manifest, type PartitionBasis, sha256OfText } from '../exports/manifest.ts';
 import type { BasisKind, LakeTable } from './tables.ts';
 
 /** An account and a month as text: `2026-10`. */

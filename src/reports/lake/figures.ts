@@ -1,6 +1,6 @@
 import { type Connection, readSql, sumOfCosts } from '../../warehouse/store/index.ts';
-import type { CostColumn } from '../figures.ts';
-import type { ManifestFile } from '../manifest.ts';
+import type { ManifestFile } from '../exports/manifest.ts';
+import type { CostColumn } from '../formats/figures.ts';
 import { keyOf, type Partition } from './basis.ts';
 import type { LakeTable } from './tables.ts';
 

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/store/index.ts';
-import { type ExportPlace, segment } from '../export-names.ts';
-import { readExportsJournal, recordManifest } from '../exports-journal.ts';
-import { type ExportFolder, folderPlace, recover, swap } from '../folder-place.ts';
+import { type ExportPlace, segment } from '../exports/export-names.ts';
+import { readExportsJournal, recordManifest } from '../exports/exports-journal.ts';
+import { type ExportFolder, folderPlace, recover, swap } from '../exports/folder-place.ts';
 import {
   type Manifest,
   type ManifestFile,
@@ -10,8 +10,8 @@ import {
   manifestText,
   type StoredManifest,
   sha256OfText,
-} from '../manifest.ts';
-import { type ExportFacts, type Published, patienceMs } from '../publish.ts';
+} from '../exports/manifest.ts';
+import { type ExportFacts, type Published, patienceMs } from '../exports/publish.ts';
 import { type Bases, boundsOf, isContinued, keyOf, type Partition, readBases, spanOf } from './basis.ts';
 import { type BooksFigures, costsAddedUp, readFigures } from './figures.ts';
 import { formOf, type LakeForm, type LakeTable, readLakeTables } from './tables.ts';

@@ -1,5 +1,5 @@
 import type { Connection } from '../../warehouse/store/index.ts';
-import type { Manifest } from '../manifest.ts';
+import type { Manifest } from '../exports/manifest.ts';
 import { keyOf } from './basis.ts';
 import { readFigures } from './figures.ts';
 import { readLakeTables } from './tables.ts';

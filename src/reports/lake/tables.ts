@@ -8,8 +8,8 @@ import {
   type SqlParameters,
   selectCells,
 } from '../../warehouse/store/index.ts';
-import { columnsOf } from '../columns.ts';
-import { type CostColumn, costColumnOf } from '../figures.ts';
+import { columnsOf } from '../formats/columns.ts';
+import { type CostColumn, costColumnOf } from '../formats/figures.ts';
 
 /** What the content of a table's partitions depends on. Each has a text that changes when it does. */
 export const basisKinds = [

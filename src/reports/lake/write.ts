@@ -1,8 +1,8 @@
 import { UnprovenError } from '../../base/errors.ts';
 import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/store/index.ts';
-import { type Figures, figuresOfFile, figuresOfQuery } from '../figures.ts';
-import type { ExportFolder } from '../folder-place.ts';
-import type { ManifestFile } from '../manifest.ts';
+import type { ExportFolder } from '../exports/folder-place.ts';
+import type { ManifestFile } from '../exports/manifest.ts';
+import { type Figures, figuresOfFile, figuresOfQuery } from '../formats/figures.ts';
 import type { ExpectedFigures } from './figures.ts';
 import type { LakeForm, LakeTable } from './tables.ts';
 

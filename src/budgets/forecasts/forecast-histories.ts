@@ -1,0 +1,362 @@
+import { usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { textOrNull } from '../../tables/optional-text.ts';
+import {
+  type CalendarPeriod,
+  type calendarOf,
+  dayMs,
+  formatInstant,
+  type Holidays,
+  hourMs,
+  type Instant,
+  type PeriodKind,
+  type Window,
+} from '../../time/time.ts';
+import type { AnswerCache, Completeness } from '../../warehouse/ledger/index.ts';
+import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
+import type { Budget } from '../rules/budget.ts';
+import { historyDays, oddSteps, type Steps, stepHoursOf } from '../rules/period-forecast.ts';
+import { fromBooks } from '../rules/usage-unit.ts';
+import { earliest, scopeForSql, scopesForSql } from '../spend/spend.ts';
+import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';
+import type { ForecastScope } from './forecast-rows.ts';
+import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
+import {
+  atNewLevels,
+  type LeftOut,
+  leftOutOf,
+  readDayShares,
+  type StepsCut,
+  unusualBySteps,
+  without,
+} from './without-anomalies.ts';
+
+/** A workspace and resource type without costs for this long is no longer forecast. */
+const activeDays = 35;
+/**
+ * The longest history of a workspace and resource type: there are many of them, and choosing a model takes longer the
+ * longer the history.
+ */
+const workspaceHistoryDays = 210;
+/** The most workspaces and resource types to forecast per account: those with the highest recent costs. */
+export const mostWorkspaces = 500;
+/** Days that show the usual course of a day. */
+const usualDays = 28;
+
+/** The period to forecast, and the steps of its history. */
+export interface ForecastWindow {
+  readonly period: CalendarPeriod;
+  readonly completeThrough: Instant | undefined;
+  /** Undefined if nothing is complete. */
+  readonly cut: Cut | undefined;
+  /** The start of the books over all of its accounts. */
+  readonly historyStart: Instant;
+}
+
+/** The steps of a history, up to the last complete hour. */
+interface Cut {
+  readonly stepHours: 1 | 24;
+  /** Hours after midnight at which a daily step starts. */
+  readonly align: number;
+  readonly completeThrough: Instant;
+}
+
+/** The period of the first incomplete hour, over accounts that still get data. */
+export function forecastWindowOf(
+  kind: PeriodKind,
+  calendar: ReturnType<typeof calendarOf>,
+  accounts: readonly Completeness[],
+  now: Instant,
+): ForecastWindow {
+  const completeThrough = earliest(accounts);
+  const period = calendar.periodAt(completeThrough ?? now);
+  const historyStart = Math.max(0, ...accounts.flatMap((account) => account.historyStart ?? []));
+  const stepHours = stepHoursOf(kind);
+  const align = stepHours === 1 ? 0 : Math.round(period.end / hourMs) % 24;
+  const cut = completeThrough === undefined ? undefined : ({ stepHours, align, completeThrough } as const);
+  return { period, completeThrough, cut, historyStart };
+}
+
+export function cutsOf(windows: readonly ForecastWindow[]): Cut[] {
+  const cuts = new Map(windows.flatMap(({ cut }) => (cut === undefined ? [] : [[JSON.stringify(cut), cut] as const])));
+  return [...cuts.values()];
+}
+
+/** The end of the last complete step, and the complete hours after it. */
+function endOf({ stepHours, align, completeThrough }: Cut): { readonly end: Instant; readonly hours: number } {
+  const hours = (Math.floor(completeThrough / hourMs) - align) % stepHours;
+  return { end: completeThrough - hours * hourMs, hours };
+}
+
+/** The cost of a scope by step, or its usage. */
+export interface ScopeHistory {
+  readonly scope: ForecastScope;
+  /** Without the unusual part of the costs. */
+  readonly steps: Steps;
+  /** The cost of each step as it was, USD. */
+  readonly values: readonly number[];
+  /** The anomalies that `steps` leave out. */
+  readonly anomalies: readonly KnownAnomaly[];
+  /** All anomalies in its costs, also where everything is unusual, so that `steps` leave out nothing. */
+  readonly unusual: readonly KnownAnomaly[];
+  /** Spend in the complete hours since the start of a step, trillionths of a USD. */
+  spentFrom(start: Instant): bigint;
+}
+
+/** Costs that histories leave out. */
+export interface UnusualKnown {
+  readonly anomalies: AnomaliesKnown;
+  /** Their parts in budgets of owners, labels and names. */
+  readonly shares: AnomalyShares;
+  /** Days on which everything stays. */
+  readonly holidays: Holidays;
+}
+
+/** The histories of budgets and workspaces with the same steps, in one pass over the costs that are not known yet. */
+export async function readHistories(
+  connection: Connection,
+  cut: Cut,
+  ofBudgets: readonly (ForecastWindow & { readonly budget: Budget; readonly reason: string | undefined })[],
+  ofAccounts: readonly (ForecastWindow & { readonly account: string })[],
+  unusual: UnusualKnown,
+  cache?: AnswerCache | undefined,
+): Promise<ScopeHistory[]> {
+  const isOurs = (window: ForecastWindow) => JSON.stringify(window.cut) === JSON.stringify(cut);
+  const budgets = ofBudgets.filter((line) => isOurs(line) && line.reason === undefined);
+  const accounts = ofAccounts.filter(isOurs);
+  if (budgets.length + accounts.length === 0) return [];
+  const isUsage = (line: { readonly budget: Budget }) => line.budget.scope.unit !== undefined;
+  const ofUsage = budgets.filter(isUsage);
+  // Usage is added up in a pass of its own.
+  if (ofUsage.length > 0 && ofUsage.length < budgets.length + accounts.length) {
+    const others = budgets.filter((line) => !isUsage(line));
+    return [
+      ...(await readHistories(connection, cut, others, accounts, unusual, cache)),
+      ...(await readHistories(connection, cut, ofUsage, [], unusual, cache)),
+    ];
+  }
+  const { end, hours } = endOf(cut);
+  const stepMs = cut.stepHours * hourMs;
+  const scopes = budgets.map(({ budget }) => budget);
+  const costs = await readSteps(connection, cut, { scopes, hasPlaces: accounts.length > 0 }, cache);
+  const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual, cache);
+  function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
+    const begin = scope.kind === 'budget' ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
+    // The first step whose hours are all in the books.
+    const start = Math.max(begin, end - Math.floor(Math.max(0, end - historyStart) / stepMs) * stepMs);
+    return historyFrom(scope, own, leftOut(scope), { start, end, hours, stepHours: cut.stepHours });
+  }
+  function costsOfSteps(steps: readonly StepRow[], unit: string | undefined): StepCost[] {
+    return steps.map(([step, cost, firstCost]) => ({
+      start: (step * cut.stepHours + cut.align) * hourMs,
+      cost: fromBooks(wholeOfDecimal(cost, usdDecimals), unit),
+      firstCost: fromBooks(wholeOfDecimal(firstCost, usdDecimals), unit),
+    }));
+  }
+  const histories = budgets.map(({ budget, historyStart }, place) =>
+    historyOf({ kind: 'budget', budget }, costsOfSteps(costs.ofScopes[place] ?? [], budget.scope.unit), historyStart),
+  );
+  for (const { account: name, workspace, resourceType, steps } of costs.ofPlaces) {
+    const account = accounts.find((line) => line.account === name);
+    if (account === undefined) continue;
+    const scope = { kind: 'workspace', account: account.account, workspace, resourceType } as const;
+    histories.push(historyOf(scope, costsOfSteps(steps, undefined), account.historyStart));
+  }
+  return histories;
+}
+
+/** The number of a step, its cost, and the cost of its first hours: decimal text, in the unit of the books. */
+type StepRow = readonly [step: number, cost: string, firstCost: string];
+
+/** The steps of a resource type in a workspace. */
+interface PlaceSteps {
+  readonly account: string;
+  readonly workspace: string | null;
+  readonly resourceType: string | null;
+  readonly steps: StepRow[];
+}
+
+/** Where the history of workspaces starts. */
+function startOfPlaces(end: Instant): Instant {
+  return end - workspaceHistoryDays * dayMs;
+}
+
+/** The steps of budgets, in order, and of all workspaces. Reads only those that are not known. */
+async function readSteps(
+  connection: Connection,
+  cut: Cut,
+  { scopes, hasPlaces }: { readonly scopes: readonly Budget[]; readonly hasPlaces: boolean },
+  cache: AnswerCache | undefined,
+): Promise<{ readonly ofScopes: readonly (readonly StepRow[])[]; readonly ofPlaces: readonly PlaceSteps[] }> {
+  const { end, hours } = endOf(cut);
+  const text = await readSql('forecasts', 'steps');
+  const questions = scopes.map(({ scope }) => [text, cut, historyDays[cut.stepHours], scopeForSql(scope)]);
+  const aboutPlaces = [text, cut, workspaceHistoryDays, activeDays, mostWorkspaces];
+  const known = await Promise.all(
+    questions.map(async (question) => (await cache?.find('steps', question))?.answer as StepRow[] | undefined),
+  );
+  const knownPlaces = hasPlaces
+    ? ((await cache?.find('places', aboutPlaces))?.answer as PlaceSteps[] | undefined)
+    : ([] as const);
+  const missing = [...scopes.keys()].filter((place) => known[place] === undefined);
+  if (missing.length === 0 && knownPlaces !== undefined) {
+    return { ofScopes: known.map((steps = []) => steps), ofPlaces: knownPlaces };
+  }
+  const asked = missing.flatMap((place) => scopes[place] ?? []);
+  const from = missing.length > 0 ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
+  const rows = await connection.rows(text, {
+    scopes: scopesForSql(asked),
+    has_label: asked.some(({ scope }) => scope.label !== undefined),
+    has_owner: asked.some(({ scope }) => scope.owner !== undefined),
+    with_workspaces: knownPlaces === undefined,
+    align: cut.align,
+    step_hours: cut.stepHours,
+    first_hours: hours,
+    from: formatInstant(from),
+    to: formatInstant(cut.completeThrough),
+    active_from: formatInstant(end - activeDays * dayMs),
+    most: mostWorkspaces,
+    of_usage: asked.some(({ scope }) => scope.unit !== undefined),
+  });
+  const read = missing.map((): StepRow[] => []);
+  const places = new Map<string, PlaceSteps>();
+  for (const row of rows) {
+    const step: StepRow = [Number(row['step']), String(row['cost']), String(row['first_cost'])];
+    if (row['scope'] !== null) read[Number(row['scope'])]?.push(step);
+    else addToPlace(places, row, step, (startOfPlaces(end) / hourMs - cut.align) / cut.stepHours);
+  }
+  for (const [place, index] of missing.entries()) cache?.add('steps', questions[index], read[place]);
+  if (knownPlaces === undefined) cache?.add('places', aboutPlaces, [...places.values()]);
+  return {
+    ofScopes: scopes.map((_, index) => known[index] ?? read[missing.indexOf(index)] ?? []),
+    ofPlaces: knownPlaces ?? [...places.values()],
+  };
+}
+
+/** Budgets are read from an earlier step on: workspaces have none of those. */
+function addToPlace(places: Map<string, PlaceSteps>, row: SqlRow, step: StepRow, first: number): void {
+  const [account, workspace, resourceType] = [row['account'], row['workspace'], row['resource_type']].map(textOrNull);
+  const key = JSON.stringify([account, workspace, resourceType]);
+  const own = places.get(key) ?? {
+    ...{ account: String(account), workspace: workspace ?? null, resourceType: resourceType ?? null },
+    steps: [],
+  };
+  places.set(key, own);
+  if (step[0] >= first) own.steps.push(step);
+}
+
+/** What is unusual in the costs of each scope through the last complete hour, by place. */
+async function readLeftOut(
+  connection: Connection,
+  cut: Cut & StepsCut,
+  { anomalies, shares, holidays }: UnusualKnown,
+  cache: AnswerCache | undefined,
+): Promise<(scope: ForecastScope) => readonly LeftOut[]> {
+  const known = anomaliesLeftOut(anomalies, cut.completeThrough);
+  const ofDays = await readDayShares(connection, cut, known, cache);
+  const whole = leftOutOf(known, ofDays, cut, holidays);
+  return (scope) => {
+    if (scope.kind === 'budget' && isOfResources(scope.budget.scope)) {
+      return leftOutOf(anomaliesIn(scope.budget, known, shares), ofDays, cut, holidays);
+    }
+    return whole.filter(({ place }) =>
+      scope.kind === 'budget'
+        ? partInBudget(scope.budget, { ...place, key: '' }) > 0
+        : scope.account === place.account &&
+          scope.workspace === place.workspace &&
+          scope.resourceType === place.resourceType,
+    );
+  };
+}
+
+/** The history of a scope from its costs, with and without what is unusual in them. Pure. */
+function historyFrom(
+  scope: ForecastScope,
+  own: readonly StepCost[],
+  leftOut: readonly LeftOut[],
+  { start, end, hours, stepHours }: Window & { readonly hours: number; readonly stepHours: 1 | 24 },
+): ScopeHistory {
+  const stepMs = stepHours * hourMs;
+  function valuesOf(costs: readonly StepCost[]): number[] {
+    const values = new Array<number>(Math.round((end - start) / stepMs)).fill(0);
+    for (const { start: at, cost } of costs) {
+      const place = Math.round((at - start) / stepMs);
+      if (place >= 0 && place < values.length) values[place] = Number(cost) / 10 ** usdDecimals;
+    }
+    return values;
+  }
+  const levels = leftOut.flatMap(({ anomalies }) => anomalies.filter(({ newLevel }) => newLevel !== undefined));
+  const usual = atLevels(withoutUnusual(own, leftOut), levels, { hours, stepHours });
+  const [ownValues, usualValues] = [valuesOf(own), valuesOf(usual)];
+  // If all of it is unusual, nothing else says what it will cost.
+  const isUsual = leftOut.length > 0 && usualValues.some((value) => value !== 0);
+  const values = isUsual ? usualValues : ownValues;
+  // One charge in the first hours of a day does not make the other days begin so.
+  const odd = oddSteps(values, stepHours);
+  const recent = (isUsual ? usual : own).filter(
+    ({ start: at }) => at < end && at >= end - usualDays * dayMs && !odd.has(Math.round((at - start) / stepMs)),
+  );
+  const beginning = { hours, share: hours === 0 ? 0 : shareOfFirst(recent, hours / stepHours) };
+  const unusual = leftOut.flatMap(({ anomalies }) => anomalies);
+  return {
+    scope,
+    steps: { start, end, stepHours, values, beginning },
+    values: ownValues,
+    anomalies: isUsual ? unusual : [],
+    unusual,
+    spentFrom: (since) => own.reduce((sum, { start: at, cost }) => (at >= since ? sum + cost : sum), 0n),
+  };
+}
+
+/** Costs by step without what is unusual in them. */
+function withoutUnusual(own: readonly StepCost[], leftOut: readonly LeftOut[]): readonly StepCost[] {
+  if (leftOut.length === 0) return own;
+  const unusual = unusualBySteps(leftOut);
+  const known = new Set(own.map(({ start }) => start));
+  const none = [...unusual.keys()]
+    .filter((start) => !known.has(start))
+    .map((start) => ({ start, cost: 0n, firstCost: 0n }));
+  return [...own, ...none].map((step) => {
+    const { cost, firstCost } = unusual.get(step.start) ?? { cost: 0, firstCost: 0 };
+    return {
+      start: step.start,
+      cost: cost === 0 ? step.cost : wholeWithout(step.cost, cost),
+      firstCost: firstCost === 0 ? step.firstCost : wholeWithout(step.firstCost, firstCost),
+    };
+  });
+}
+
+/** Costs by step as if new usual levels had always been there. */
+function atLevels(
+  own: readonly StepCost[],
+  levels: readonly KnownAnomaly[],
+  { hours, stepHours }: { readonly hours: number; readonly stepHours: number },
+): readonly StepCost[] {
+  if (levels.length === 0) return own;
+  const unit = 10 ** usdDecimals;
+  const raised = (cost: bigint, start: Instant, length: number) =>
+    BigInt(Math.round(atNewLevels(Number(cost) / unit, start, length, levels) * unit));
+  return own.map(({ start, cost, firstCost }) => ({
+    start,
+    cost: raised(cost, start, stepHours),
+    firstCost: raised(firstCost, start, hours),
+  }));
+}
+
+function wholeWithout(cost: bigint, unusual: number): bigint {
+  return BigInt(Math.round(without(Number(cost), unusual * 10 ** usdDecimals)));
+}
+
+interface StepCost {
+  readonly start: Instant;
+  /** Trillionths of the scope's unit, like the next field. */
+  readonly cost: bigint;
+  readonly firstCost: bigint;
+}
+
+/** The share of the steps' cost in their first hours; `otherwise` if they cost nothing. */
+function shareOfFirst(steps: readonly StepCost[], otherwise: number): number {
+  const sum = (limits: readonly bigint[]) => Number(limits.reduce((total, amount) => total + amount, 0n));
+  const whole = sum(steps.map(({ cost }) => cost));
+  const share = whole > 0 ? sum(steps.map(({ firstCost }) => firstCost)) / whole : otherwise;
+  return Math.min(1, Math.max(0, share));
+}

@@ -1,0 +1,47 @@
+import { once } from '../../base/once.ts';
+import { decimalOfWhole, groupedAmount, trimmedDecimal, usdDecimals, wholeInUnit } from '../../money/money.ts';
+import type { CalendarPeriod } from '../../time/time.ts';
+import { amountIn, type Budget, unitOf } from '../rules/budget.ts';
+import { forecastLevel, type PeriodForecast } from '../rules/period-forecast.ts';
+import type { CountedCost } from '../spend/thresholds.ts';
+
+/** The forecast of a budget's period, and when it exceeds the budget, in one sentence. */
+export function forecastSentence(
+  budget: Budget,
+  period: CalendarPeriod,
+  { mean, low, high }: Pick<PeriodForecast, 'mean' | 'low' | 'high'>,
+  exceedsOn: string | undefined,
+): string {
+  const unit = unitOf(budget);
+  const amount = wholeInUnit(amountIn(budget, period.name), unit);
+  const end =
+    exceedsOn === undefined
+      ? `budget ${amount}`
+      : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
+  return (
+    `${budget.name}: ${wholeInUnit(mean, unit)} forecast for ${period.name} ` +
+    `(${forecastLevel} % interval ${groupedAmount(decimalOfWhole(low, usdDecimals), unit)} to ${groupedAmount(decimalOfWhole(high, usdDecimals), unit)}), ${end}`
+  );
+}
+
+/** `600.00 USD for 10000 × order, through 2026-11-20, the last day with counts`. */
+export function perWords({ name, count, cost, lastName = '' }: CountedCost): string {
+  if (lastName === '') return `nothing of ${name} is counted yet`;
+  const last = `the last ${lastName.length === 7 ? 'month' : 'day'} with counts`;
+  return `${wholeInUnit(cost)} for ${trimmedDecimal(decimalOfWhole(count, usdDecimals))} × ${name}, through ${lastName}, ${last}`;
+}
+
+const longestMonthMs = 31.5 * 86_400_000;
+
+/** An estimated day as text: `around the 23rd`, or `around 2026-10-23` in periods longer than a month. */
+export function aboutDay(day: string, lengthMs: number): string {
+  return lengthMs <= longestMonthMs ? `around the ${ordinal(Number(day.slice(8)))}` : `around ${day}`;
+}
+
+const ordinalRules = once(() => new Intl.PluralRules('en', { type: 'ordinal' }));
+const ordinalEnds: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' };
+
+/** `2nd`, `11th`. */
+export function ordinal(count: number): string {
+  return `${count}${ordinalEnds[ordinalRules().select(count)] ?? 'th'}`;
+}

@@ -1,0 +1,130 @@
+import { decimalOfWhole, usdDecimals, wholeInUnit } from '../../money/money.ts';
+import { dayMs, dayName, type Instant } from '../../time/time.ts';
+import type { ForecastAnomaly } from '../rules/budget.ts';
+import { type PeriodForecast, toTrillionths } from '../rules/period-forecast.ts';
+import type { KnownAnomaly } from './known-anomalies.ts';
+
+/**
+ * A forecast that did not learn from anomalies, with the daily rate of those that go on added to every day to come. The lower end
+ * of the interval stays: an anomaly may stop at any time. Pure.
+ */
+export function withGoingOn<T extends Pick<PeriodForecast, 'mean' | 'path' | 'anomalies'> & { readonly high?: bigint }>(
+  forecast: T,
+  anomalies: readonly KnownAnomaly[],
+  { since, completeThrough, end: periodEnd }: GoingOnAsked,
+): T {
+  const ours = anomalies.filter(
+    ({ firstDay, impacts, goingOn }) => goingOn !== undefined || (firstDay + impacts.length) * dayMs > since,
+  );
+  if (ours.length === 0) return forecast;
+  const path = forecast.path.map(({ spent }) => spent);
+  let all = 0n;
+  const shown = ours.map((anomaly): ForecastAnomaly => {
+    const { goingOn, impacts } = anomaly;
+    const daily = goingOn === undefined ? 0n : toTrillionths(goingOn.daily);
+    const from = Math.max(completeThrough, goingOn?.from ?? 0);
+    const until = goingOn?.until ?? periodEnd;
+    const addedBy = (at: Instant) => (daily * BigInt(Math.max(0, Math.min(at, until) - from))) / BigInt(dayMs);
+    for (const [index] of path.entries()) {
+      path[index] = (path[index] ?? 0n) + addedBy(forecast.path[index + 1]?.start ?? periodEnd);
+    }
+    const added = addedBy(periodEnd);
+    all += added;
+    const { key, workspace, resourceType, driver } = anomaly;
+    return {
+      ...{
+        key,
+        workspace,
+        resourceType,
+        driver,
+        firstDay: dayName(anomaly.firstDay),
+        lastDay: dayName(anomaly.lastDay),
+      },
+      impact: toTrillionths(impacts.reduce((sum, impact) => sum + impact, 0)),
+      daily: goingOn === undefined ? undefined : daily,
+      isNewLevel: anomaly.newLevel !== undefined,
+      added,
+    };
+  });
+  return {
+    ...forecast,
+    mean: forecast.mean + all,
+    ...(forecast.high === undefined ? {} : { high: forecast.high + all }),
+    path: forecast.path.map((step, index) => ({ ...step, spent: path[index] ?? step.spent })),
+    anomalies: shown,
+  };
+}
+
+interface GoingOnAsked {
+  /** The start of the hours that it is made from: anomalies that ended before are not named. */
+  readonly since: Instant;
+  readonly completeThrough: Instant;
+  /** The end of the period. */
+  readonly end: Instant;
+}
+
+/** Sentences name so many anomalies of one forecast. */
+const mostNamed = 3;
+
+/** What anomalies change in forecasts: a sentence for each forecast that leaves some out, and for each that they go on in. */
+export function describeAnomalies(
+  lines: readonly {
+    readonly name: string;
+    readonly forecast: Pick<PeriodForecast, 'kind' | 'anomalies'> | { readonly kind: 'none' };
+  }[],
+): string[] {
+  return lines.flatMap(({ name, forecast }) => {
+    const all = forecast.kind === 'forecast' ? (forecast.anomalies ?? []) : [];
+    const anomalies = bySubject(all.filter(({ isNewLevel }) => !isNewLevel));
+    const levels = bySubject(all.filter(({ isNewLevel }) => isNewLevel)).map(
+      ({ subject, from }) => `${subject} since ${from}`,
+    );
+    const named = anomalies.slice(0, mostNamed).map(({ subject, span, impact }) => {
+      const size = impact < 0n ? `${wholeInUnit(-impact)} less than usual` : wholeInUnit(impact);
+      return `${subject} (${size} ${span})`;
+    });
+    const more = anomalies.length - named.length;
+    const others = more === 0 ? [] : [`${more} more`];
+    const goingOn = anomalies
+      .filter(({ added }) => added > 0n)
+      .map(({ subject, daily, added }) => `${subject} ${wholeInUnit(daily)} a day, ${wholeInUnit(added)} in all`);
+    return [
+      ...(named.length === 0
+        ? []
+        : [`${name}: the forecast does not learn from unusual costs: ${[...named, ...others].join('; ')}`]),
+      ...(levels.length === 0 ? [] : [`${name}: the forecast is at new usual levels: ${levels.join('; ')}`]),
+      ...(goingOn.length === 0 ? [] : [`${name}: the forecast adds what goes on: ${goingOn.join('; ')}`]),
+    ];
+  });
+}
+
+/** Anomalies as people read them: one line for each cause, the largest first. */
+function bySubject(anomalies: readonly ForecastAnomaly[]) {
+  const groups = new Map<
+    string,
+    { subject: string; span: string; from: string; impact: bigint; daily: bigint; added: bigint }
+  >();
+  for (const { workspace, resourceType, driver, firstDay, lastDay, impact, daily = 0n, added } of anomalies) {
+    const subject = driver ?? `${resourceType ?? 'costs without a type'} in ${workspace ?? 'no workspace'}`;
+    const span =
+      daily > 0n ? `since ${firstDay}` : firstDay === lastDay ? `on ${firstDay}` : `from ${firstDay} to ${lastDay}`;
+    const key = JSON.stringify([subject, span]);
+    const own = groups.get(key) ?? { subject, span, from: firstDay, impact: 0n, daily: 0n, added: 0n };
+    groups.set(key, { ...own, impact: own.impact + impact, daily: own.daily + daily, added: own.added + added });
+  }
+  const size = ({ impact }: { readonly impact: bigint }) => (impact < 0n ? -impact : impact);
+  return [...groups.values()].toSorted((a, b) => Number(size(b) - size(a)));
+}
+
+/** An anomaly of a forecast as data, USD as decimal text. */
+export function anomalyJson(anomaly: ForecastAnomaly): Record<string, unknown> {
+  const { key, firstDay, lastDay, impact, daily, isNewLevel, added } = anomaly;
+  return {
+    ...{ key, firstDay, lastDay },
+    impact: decimalOfWhole(impact, usdDecimals),
+    goesOn: daily !== undefined,
+    isNewLevel,
+    daily: daily === undefined ? null : decimalOfWhole(daily, usdDecimals),
+    added: decimalOfWhole(added, usdDecimals),
+  };
+}

@@ -1,0 +1,11 @@
+export { type BudgetBacktest, backtestBudget } from './backtest.ts';
+export { backtestToJson, dayOf, describeBacktest, wasRecorded } from './show-backtest.ts';
+export { describeForecasts, forecastsToJson } from './show-forecasts.ts';
+export {
+  type BudgetNow,
+  budgetsToJson,
+  type CompleteThrough,
+  describeBudgets,
+  notBegun,
+  othersOf,
+} from './show-now.ts';

@@ -1,0 +1,104 @@
+import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { UsageError } from '../../base/errors.ts';
+import { act } from '../../base/next-step.ts';
+import { journalFolder } from '../../warehouse/journal/index.ts';
+import { syncPath } from './durable.ts';
+
+/** A manifest that this project has committed: whoever changes an export cannot change its line here as well. */
+interface Line {
+  /** The folder of the export: below the project's folder if it is there, otherwise its whole path. */
+  readonly place: string;
+  /** SHA-256 of the manifest. */
+  readonly sha256: string;
+  /** The instant that the export is as of. */
+  readonly asOf: string;
+}
+
+/** What the journal of a project knows about exports. */
+export interface ExportsJournal {
+  /**
+   * Whether the project committed a manifest in a folder: not if it has other ones there, even if this one is of another
+   * folder. Undefined if it knows neither the folder nor the manifest. A folder that it does not know may be a copy.
+   */
+  has(folder: string, sha256: string): Promise<boolean | undefined>;
+  /** The SHA-256 of the last manifest that was committed in a folder; undefined if none was. */
+  lastIn(folder: string): Promise<string | undefined>;
+  /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
+  readonly since: string | undefined;
+}
+
+/** Beside the events of the books, which only their writer may write: reports are written without its lock. */
+function journalFile(dir: string): string {
+  return join(journalFolder(dir), 'exports.ndjson');
+}
+
+/**
+ * Records a manifest before it is committed, unless it is recorded already. Somebody who may only read the project's folder
+ * writes exports that nobody records.
+ */
+export async function recordManifest(
+  dir: string,
+  { folder, sha256, asOf }: { readonly folder: string; readonly sha256: string; readonly asOf: string },
+): Promise<void> {
+  const journal = await readExportsJournal(dir);
+  if ((await journal.lastIn(folder)) !== undefined && (await journal.has(folder, sha256))) return;
+  const line: Line = { place: await placeIn(dir, folder), sha256, asOf };
+  const file = journalFile(dir);
+  try {
+    // A project may have a published snapshot alone.
+    await mkdir(journalFolder(dir)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    // One write of one short line: several reports may end at once.
+    await appendFile(file, `${JSON.stringify(line)}\n`);
+    await syncPath(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(code ?? '')) throw error;
+  }
+}
+
+/** Reads the journal of exports; an empty one if there is none, or if it may not be read. Lines that are cut off count as missing. */
+export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
+  const file = journalFile(dir);
+  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
+    throw new UsageError(`found ${file}, which is no regular file, expected the journal of exports`, {
+      next: act('move it away.'),
+    });
+  }
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return '';
+    throw error;
+  });
+  const lines = text.split('\n').flatMap((line) => parseLine(line) ?? []);
+  const known = new Set(lines.map(({ sha256 }) => sha256));
+  const places = new Map<string, string[]>();
+  for (const { place, sha256 } of lines) {
+    const own = places.get(place);
+    if (own === undefined) places.set(place, [sha256]);
+    else own.push(sha256);
+  }
+  return {
+    has: async (folder, sha256) =>
+      places.get(await placeIn(dir, folder))?.includes(sha256) ?? (known.has(sha256) || undefined),
+    lastIn: async (folder) => places.get(await placeIn(dir, folder))?.at(-1),
+    since: lines[0]?.asOf,
+  };
+}
+
+function parseLine(text: string): Line | undefined {
+  try {
+    const { place, sha256, asOf } = JSON.parse(text) as Partial<Record<keyof Line, unknown>>;
+    const isWhole = typeof place === 'string' && typeof sha256 === 'string' && typeof asOf === 'string';
+    return isWhole ? { place, sha256, asOf } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function placeIn(dir: string, folder: string): Promise<string> {
+  const [project, place] = await Promise.all([dir, folder].map((path) => realpath(path).catch(() => path)));
+  const below = relative(project ?? dir, place ?? folder);
+  return below.startsWith('..') ? (place ?? folder) : below.split(sep).join('/');
+}

@@ -1,0 +1,184 @@
+import { join, relative, sep } from 'node:path';
+import { counted } from '../../text/counted.ts';
+import { forTerminal } from '../../text/safe-text.ts';
+import { shellWord } from '../../text/shell-word.ts';
+import { formatInstant, type Instant, parseMonth } from '../../time/time.ts';
+import { type Connection, readSql, readSqlFolder } from '../../warehouse/store/index.ts';
+import type { Report } from '../questions/catalogue.ts';
+import { excelKind } from './export-names.ts';
+import { type Manifest, NoManifestError, readManifest } from './manifest.ts';
+import { findExports } from './verify-exports.ts';
+
+/** A close that was revoked by reopening its month. */
+export interface RevokedClose {
+  /** `2026-10`. */
+  readonly month: string;
+  readonly closedAt: Instant;
+  readonly reopenedAt: Instant;
+  /** Whether the month was closed again since. */
+  readonly isClosedAgain: boolean;
+}
+
+/** An export that shows numbers of a close which was revoked since. */
+export interface RevokedExport {
+  /** Its folder, relative to the folder that was searched. */
+  readonly folder: string;
+  /** The close that it shows; the latest, if there are several. */
+  readonly closedAt: string;
+  /** The months whose closes were revoked, oldest first. */
+  readonly months: readonly string[];
+  /** Whether all of these months were closed again since. */
+  readonly isClosedAgain: boolean;
+  /** The command that writes it again, without `costbook`. */
+  readonly command: string;
+}
+
+/** All closes that were revoked by reopening their month, in order. */
+export async function revokedCloses(connection: Connection): Promise<readonly RevokedClose[]> {
+  const rows = await connection.rows(await readSql('closing', 'revoked_closes'));
+  return rows.map((row) => ({
+    month: String(row['month']),
+    closedAt: Number(row['closed_at']),
+    reopenedAt: Number(row['reopened_at']),
+    isClosedAgain: row['is_closed_again'] === true,
+  }));
+}
+
+/** The revoked closes that an export shows, given its folder. */
+export type ShownCloses = (manifest: Manifest, folder: string) => readonly RevokedClose[];
+
+/**
+ * Which of the revoked closes an export shows: the one that it is as of; or, if its SQL reads closed months as they were
+ * billed, each that was valid when it was written, unless its month is after the period of the export.
+ */
+export async function shownAmong(closes: readonly RevokedClose[], reports: readonly Report[]): Promise<ShownCloses> {
+  if (closes.length === 0) return () => [];
+  const readsCloses = await readerOfCloses();
+  const names = new Set(reports.filter(({ file }) => readsCloses(file.text)).map(({ name }) => name));
+  // The statement of a month has the lines of its invoice.
+  if (names.has('invoice_lines')) names.add('statement');
+  return (manifest, folder) => {
+    const { closedAt, report } = manifest;
+    if (closedAt !== null) return closes.filter((close) => formatInstant(close.closedAt) === closedAt);
+    const asOf = asOfIn(folder);
+    if (!names.has(report) || (asOf !== undefined && asOf !== 'now')) return [];
+    const at = Date.parse(manifest.asOf);
+    const end = endOf(manifest);
+    return closes.filter(
+      (close) => close.closedAt <= at && at < close.reopenedAt && parseMonth(close.month, 'month').start < end,
+    );
+  };
+}
+
+/** The value of `--as-of` in a folder of an export; undefined if the export has none. */
+function asOfIn(folder: string): string | undefined {
+  const part = folder.split(sep).findLast((one) => one.startsWith('as-of='));
+  return part?.slice('as-of='.length);
+}
+
+/** The end of the period of an export, exclusive; infinite if it has none. */
+function endOf({ parameters: { month, to } }: Manifest): Instant {
+  // Another text is of a manifest that `verify` reports.
+  if (typeof month === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(month)) return parseMonth(month, 'month').end;
+  return typeof to === 'string' ? Date.parse(to) : Number.POSITIVE_INFINITY;
+}
+
+/** Whether SQL reads the closes, itself or through views. */
+async function readerOfCloses(): Promise<(sql: string) => boolean> {
+  const views = (await readSqlFolder('views')).map(({ name, text }) => ({ name, text: withoutComments(text) }));
+  const found = new Set(['closes']);
+  const reads = (sql: string) => [...found].some((name) => new RegExp(`\\b${name}\\b`, 'i').test(sql));
+  for (let before = 0; before < found.size; ) {
+    before = found.size;
+    for (const { name, text } of views) if (reads(text)) found.add(name);
+  }
+  return (sql) => reads(withoutComments(sql));
+}
+
+/** Comments mention other views. */
+function withoutComments(sql: string): string {
+  return sql.replace(/--[^\n]*/g, '');
+}
+
+/** The exports below `root` that show a revoked close, in order. A missing folder has none. `out` is `root` if it is not the usual folder. */
+export async function revokedExports(root: string, shown: ShownCloses, out?: string): Promise<RevokedExport[]> {
+  const folders = await findExports(root).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    throw error;
+  });
+  const found: RevokedExport[] = [];
+  for (const folder of folders) {
+    // `verify` reports a manifest that cannot be read.
+    const manifest = await readManifest(folder).catch((error: unknown) => {
+      if (error instanceof NoManifestError) return undefined;
+      throw error;
+    });
+    if (manifest === undefined) continue;
+    const below = relative(root, folder);
+    const closes = shown(manifest.manifest, join(root, below));
+    if (closes.length === 0) continue;
+    found.push({
+      folder: below,
+      closedAt: formatInstant(Math.max(...closes.map(({ closedAt }) => closedAt))),
+      months: [...new Set(closes.map(({ month }) => month))].sort(),
+      isClosedAgain: closes.every(({ isClosedAgain }) => isClosedAgain),
+      command: `${commandFor(manifest.manifest, below)}${out === undefined ? '' : ` --out ${shellWord(out)}`}`,
+    });
+  }
+  return found;
+}
+
+/** What to print about exports that show a revoked close; undefined if there are none. */
+export function revokedWords(exports: readonly RevokedExport[]): string | undefined {
+  const groups = [exports.filter(({ isClosedAgain }) => isClosedAgain), exports.filter((one) => !one.isClosedAgain)];
+  const lines = groups.flatMap((group) => {
+    if (group.length === 0) return [];
+    const [verb, them] = group.length === 1 ? ['shows', 'it'] : ['show', 'them'];
+    const step =
+      group[0]?.isClosedAgain === true ? `Write ${them} again:` : `${whenClosed(group)}, write ${them} again:`;
+    const commands = [...new Set(group.map(({ command }) => command))];
+    return [
+      `${counted(group.length, 'export')} ${verb} a revoked close. ${step}`,
+      ...commands.map((command) => `  costbook ${forTerminal(command)}`),
+    ];
+  });
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+/** `When the month is closed`, for months that are open again. */
+function whenClosed(exports: readonly RevokedExport[]): string {
+  return new Set(exports.flatMap(({ months }) => months)).size === 1
+    ? 'When the month is closed'
+    : 'When the months are closed';
+}
+
+/** The command of an export: the parameters that are not the defaults are in the names of its folders. */
+export function commandFor({ report, parameters, files }: Manifest, folder: string): string {
+  const { month, owner, dimension } = parameters;
+  const ofMonth = typeof month === 'string' ? ` --month ${shellWord(month)}` : '';
+  if (files.some(({ format }) => format === 'html')) {
+    const ofOwner = typeof owner === 'string' ? ` --owner ${shellWord(owner)}` : '';
+    const by = typeof dimension === 'string' && dimension !== 'team' ? ` --by ${shellWord(dimension)}` : '';
+    return `statement${ofMonth}${ofOwner}${by}`;
+  }
+  const names = folder.split(sep).flatMap((part) => /^([a-z_]+)=/.exec(part)?.[1] ?? []);
+  const given = names.map((name) => {
+    const value = String(parameters[name] ?? '*');
+    return name === 'from' || name === 'to'
+      ? ` --${name} ${shellWord(value)}`
+      : ` --param ${shellWord(`${name}=${value}`)}`;
+  });
+  const formats = [...new Set(files.flatMap(({ format, rows }) => (rows === null ? [] : [format])))].join(',');
+  const excel = files.find(({ format }) => format === excelKind);
+  return [
+    `report ${shellWord(report)}${ofMonth}${given.join('')}`,
+    ...(asOfIn(folder) === 'now' ? ['--as-of now'] : []),
+    ...(formats === '' ? [] : [`--format ${formats}`]),
+    ...(excel === undefined
+      ? []
+      : [
+          excel.language === undefined ? '--excel' : `--excel=${excel.language}`,
+          ...(excel.totals === true ? ['--totals'] : []),
+        ]),
+  ].join(' ');
+}

@@ -1,0 +1,362 @@
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { CostbookError, MachineError, messageOf, UsageError } from '../../base/errors.ts';
+import type { Instant } from '../../time/time.ts';
+import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
+import { isPart, namesIn } from './durable.ts';
+import { isDataName, latestName } from './export-names.ts';
+import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
+import {
+  type Manifest,
+  type ManifestFile,
+  manifestName,
+  manifestNames,
+  NoManifestError,
+  nextManifestName,
+  readManifest,
+  type StoredManifest,
+  sha256OfFile,
+} from './manifest.ts';
+
+/** A difference between an export and its manifest. */
+export interface Difference {
+  /** The file's path below the folder that was verified. */
+  readonly file: string;
+  readonly what: string;
+  readonly found: string;
+  readonly expected: string;
+}
+
+/** The result of verifying an export. */
+export interface VerifiedExport {
+  /** Its folder, relative to the verified one; `.` if it is the same. */
+  readonly folder: string;
+  readonly report: string | null;
+  readonly parameters: Readonly<Record<string, JsonValue>> | null;
+  readonly asOf: string | null;
+  readonly files: number;
+  readonly rows: number | null;
+  readonly cost: string | null;
+  /** The column that `cost` is the sum of; null if there is none. */
+  readonly costColumn: string | null;
+  /** Why it was not compared with the books; null if it was. */
+  readonly notCompared: string | null;
+  /** Whether `notCompared` is a fault: nobody can say whether the export is what was exported. */
+  readonly isUnproven: boolean;
+  readonly differences: readonly Difference[];
+  /** Notes that are not differences: files that a killed run left, and files of others. */
+  readonly notes: readonly string[];
+}
+
+/** The answer of the books when an export is queried again. */
+export interface BooksAnswer {
+  /** Why they could not be queried again, or do not say the same any more; then `facts` has at most a revoked close. */
+  readonly notCompared: string | undefined;
+  /** Whether that is no fault: there are no books, or the export is older than the journal of exports. */
+  readonly isExcused?: boolean;
+  readonly notes?: readonly string[];
+  readonly facts: readonly { readonly what: string; readonly found: string; readonly expected: string }[];
+}
+
+/** What the project knows of an export. */
+export interface KnownExports {
+  /** Queries the books again for a manifest, and compares the rows of its intact files. */
+  requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer>;
+  /** Whether the project has recorded a manifest for a folder. */
+  isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
+}
+
+/** The folders below `root` with a manifest, in order. Throws what the file system throws. */
+export async function findExports(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const folders = entries
+    .filter(({ name }) => [...manifestNames, nextManifestName].includes(name))
+    .map(({ parentPath }) => parentPath);
+  return [...new Set(folders)].sort();
+}
+
+/** Attempts to verify an export that is replaced meanwhile. */
+const maxLooks = 5;
+
+/**
+ * Verifies an export against its manifest: that each file exists with its bytes, hash, rows and cost (counted and summed
+ * from the file), that the stable names point to them, and that the books still give the same answer. Reads only. An
+ * export that is replaced meanwhile is verified again. `files` is a connection to read data files with.
+ */
+export async function verifyExport(
+  root: string,
+  folder: string,
+  files: Connection,
+  known: KnownExports,
+): Promise<VerifiedExport> {
+  for (let look = 1; ; look += 1) {
+    const before = await manifestOf(folder);
+    const verified = await verifyOnce(root, folder, before, files, known).catch((error: unknown) =>
+      unverifiable(relative(root, folder) || '.', error),
+    );
+    if (verified.differences.length === 0 || look === maxLooks) return verified;
+    const after = await manifestOf(folder);
+    if (shaOf(before) === shaOf(after)) return verified;
+  }
+}
+
+/** What nobody has thought of in a manifest or a folder is the fault of this export alone: the others are verified. */
+function unverifiable(folder: string, error: unknown): VerifiedExport {
+  if (error instanceof CostbookError && !(error instanceof UsageError)) throw error;
+  if (error instanceof Error && error.name === 'AbortError') throw error;
+  const [found = ''] = messageOf(error).split('\n');
+  return {
+    ...{ folder, ...nothingKnown, notCompared: 'it cannot be read', isUnproven: false, notes: [] },
+    differences: [
+      { file: join(folder, manifestName), what: 'export', found, expected: 'an export that can be verified' },
+    ],
+  };
+}
+
+const nothingKnown = {
+  ...{ report: null, parameters: null, asOf: null, files: 0, rows: null, cost: null, costColumn: null },
+};
+
+type Found = StoredManifest | NoManifestError | undefined;
+
+function manifestOf(folder: string, name?: string): Promise<Found> {
+  return readManifest(folder, name).catch((error: unknown) => {
+    if (error instanceof NoManifestError) return error;
+    throw error;
+  });
+}
+
+function shaOf(found: Found): string {
+  return found === undefined || found instanceof NoManifestError ? '' : found.sha256;
+}
+
+async function verifyOnce(
+  root: string,
+  folder: string,
+  stored: Found,
+  files: Connection,
+  known: KnownExports,
+): Promise<VerifiedExport> {
+  const differences: Difference[] = [];
+  const notes: string[] = [];
+  const below = relative(root, folder) || '.';
+  const next = await manifestOf(folder, nextManifestName);
+  if (stored === undefined || stored instanceof NoManifestError) {
+    if (stored === undefined) notes.push('the first export was killed before it finished; the next one starts again');
+    else {
+      differences.push({
+        file: join(below, manifestName),
+        what: 'manifest',
+        found: stored.message,
+        expected: 'a manifest of an export',
+      });
+    }
+    return {
+      folder: below,
+      ...nothingKnown,
+      notCompared: 'there is no manifest',
+      isUnproven: false,
+      differences,
+      notes,
+    };
+  }
+  const { manifest } = stored;
+  const swapping = new Map<string, ManifestFile>();
+  if (next !== undefined && (next instanceof NoManifestError || !(await known.isRecorded(next, folder)))) {
+    notes.push(`${nextManifestName} is none that this project has recorded: it is not believed`);
+  } else if (next !== undefined) {
+    notes.push(
+      'a run was killed while it replaced files: each file is old or new, never partial. The next run finishes it',
+    );
+    for (const file of next.manifest.files) swapping.set(file.name, file);
+  }
+
+  const month = /^BILLING_PERIOD=(.+)$/.exec(basename(folder))?.[1];
+  if (month !== undefined && month !== manifest.parameters['month']) {
+    const found = `an export of ${String(manifest.parameters['month'] ?? 'no month')}`;
+    differences.push({ file: join(below, manifestName), what: 'month', found, expected: month });
+  }
+  const intact: ManifestFile[] = [];
+  for (const file of manifest.files) {
+    const column = columnOfFile(manifest, file);
+    const found = await verifyFile(folder, file, column, files);
+    if (found.length === 0) intact.push(file);
+    const newer = swapping.get(file.name);
+    if (found.length > 0 && newer && (await verifyFile(folder, newer, column, files)).length === 0) continue;
+    differences.push(...found.map((one) => ({ file: join(below, file.name), ...one })));
+    differences.push(...agreement(manifest, file).map((one) => ({ file: join(below, manifestName), ...one })));
+  }
+  for (const [name, table] of Object.entries(manifest.tables ?? {})) {
+    const own = manifest.files.filter((file) => file.table === name);
+    const rows = own.reduce((sum, file) => sum + (file.rows ?? 0), 0);
+    if (rows !== table.rows) {
+      const [found, expected] = [`${table.rows} in all`, `${rows}, the sum of its files`];
+      differences.push({ file: join(below, manifestName), what: `rows of ${name}`, found, expected });
+    }
+  }
+  const { strangers, stale } = await lookAround(folder, manifest, swapping);
+  differences.push(...stale.map((one) => ({ ...one, file: join(below, one.file) })));
+  notes.push(...strangers);
+
+  const books = await known.requery(stored, folder, intact);
+  differences.push(...books.facts.map((fact) => ({ file: join(below, manifestName), ...fact })));
+  return {
+    folder: below,
+    report: manifest.report,
+    parameters: manifest.parameters,
+    asOf: manifest.asOf,
+    files: manifest.files.length,
+    rows: manifest.rows,
+    cost: manifest.cost,
+    costColumn: manifest.costColumn,
+    notCompared: books.notCompared ?? null,
+    isUnproven: books.notCompared !== undefined && books.isExcused !== true,
+    differences,
+    notes: [...notes, ...(books.notes ?? [])],
+  };
+}
+
+/** The cost column, with as many decimals as the total in the manifest. */
+export function columnOf({ costColumn, cost, files }: Manifest): CostColumn | undefined {
+  if (costColumn === null) return undefined;
+  const total = cost ?? files.find((file) => file.cost !== null)?.cost ?? '';
+  return { name: costColumn, decimals: total.includes('.') ? total.length - total.indexOf('.') - 1 : 0 };
+}
+
+/** The cost column of a file: for a file of the lake, that of its table. */
+function columnOfFile(manifest: Manifest, { table }: ManifestFile): CostColumn | undefined {
+  if (table === undefined) return columnOf(manifest);
+  const { columns = [], costColumn = null } = manifest.tables?.[table] ?? {};
+  return costColumn === null ? undefined : costColumnOf(columns, costColumn);
+}
+
+/** Formats whose rows may be read even if the hash differs. A damaged Arrow file could claim all memory. */
+const survivesDamage = new Set(['csv', 'json', 'parquet']);
+
+async function verifyFile(
+  folder: string,
+  file: ManifestFile,
+  column: CostColumn | undefined,
+  files: Connection,
+): Promise<Omit<Difference, 'file'>[]> {
+  const path = join(folder, file.name);
+  const there = await regularFileIn(folder, file.name);
+  if (typeof there === 'string') return [{ what: 'file', found: there, expected: `${file.bytes} bytes` }];
+  const found: Omit<Difference, 'file'>[] = [];
+  if (there.size !== file.bytes) {
+    found.push({ what: 'bytes', found: String(there.size), expected: String(file.bytes) });
+  } else {
+    // A file of another size has another hash, and may be as large as it likes.
+    const sha256 = await sha256OfFile(path);
+    if (sha256 !== file.sha256) found.push({ what: 'sha256', found: sha256, expected: file.sha256 });
+  }
+  if (file.rows === null || (found.length > 0 && !survivesDamage.has(file.format))) return found;
+  try {
+    const { rows, cost } = await figuresOfFile(files, path, file.format, column);
+    if (rows !== file.rows) found.push({ what: 'rows', found: String(rows), expected: String(file.rows) });
+    if (cost !== file.cost) found.push({ what: 'cost', found: cost ?? 'none', expected: file.cost ?? 'none' });
+  } catch (error) {
+    // A fault of this machine, not of the file: but the file decides how much memory it needs.
+    const isTooLarge = error instanceof MachineError && error.failureCode === 'out_of_memory';
+    if (error instanceof CostbookError && !isTooLarge) throw error;
+    const [words = ''] = messageOf(error).split('\n');
+    found.push({ what: 'content', found: `unreadable as ${file.format}: ${words}`, expected: `${file.rows} rows` });
+  }
+  return found;
+}
+
+/**
+ * The size of a file of an export; a sentence if it is not a regular file within its folder. A manifest may come from anybody:
+ * a link may lead anywhere, and a pipe or device has no end.
+ */
+async function regularFileIn(folder: string, name: string): Promise<{ readonly size: number } | string> {
+  const path = join(folder, ...name.split('/'));
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'nothing';
+    return `something that cannot be read (${error.code ?? error.message})`;
+  });
+  if (typeof found === 'string') return found;
+  if (found.isSymbolicLink()) return 'a link, which is not followed';
+  if (!found.isFile()) return 'something that is not a regular file';
+  const [place, root] = await Promise.all([realpath(path), realpath(folder)]);
+  return place === join(root, ...name.split('/')) ? found : 'a link, which is not followed';
+}
+
+/** Compares a file's rows and cost in the manifest with the totals there: outside the lake, every file holds the whole answer. */
+function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'file'>[] {
+  if (file.rows === null || file.table !== undefined) return [];
+  const found: Omit<Difference, 'file'>[] = [];
+  if (file.rows !== manifest.rows) {
+    found.push({ what: 'rows', found: String(manifest.rows), expected: `${file.rows}, as ${file.name}` });
+  }
+  if (file.cost !== manifest.cost && !file.inexact) {
+    found.push({ what: 'cost', found: manifest.cost ?? 'none', expected: `${file.cost ?? 'none'}, as ${file.name}` });
+  }
+  return found;
+}
+
+/** By how much the file of an earlier export may be larger: what is read of a file that nobody described has an end. */
+const mostOtherBytes = 1024 * 1024 * 1024;
+
+/** Other files in an export's folder. */
+async function lookAround(
+  folder: string,
+  manifest: Manifest,
+  swapping: ReadonlyMap<string, ManifestFile>,
+): Promise<{ strangers: string[]; stale: Difference[] }> {
+  const strangers: string[] = [];
+  const stale: Difference[] = [];
+  const named = new Map(manifest.files.map((file) => [file.name, file]));
+  const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
+  for (const name of await namesIn(folder)) {
+    const of = stable.get(name);
+    if (of !== undefined) {
+      const there = await regularFileIn(folder, name);
+      if (typeof there === 'string') {
+        stale.push({ file: name, what: 'file', found: there, expected: `the same file as ${of.name}` });
+        continue;
+      }
+      if (there.size > of.bytes + mostOtherBytes) {
+        stale.push({ file: name, what: 'bytes', found: String(there.size), expected: `${of.bytes}, as ${of.name}` });
+        continue;
+      }
+      const sha256 = await sha256OfFile(join(folder, name));
+      if (sha256 === of.sha256) continue;
+      if (Object.values(manifest.previous?.files ?? {}).includes(sha256)) {
+        strangers.push(`${name} still points to the previous export; the next run points it to ${of.name}`);
+      } else {
+        stale.push({ file: name, what: 'sha256', found: sha256, expected: `${of.sha256}, as ${of.name}` });
+      }
+    } else if (isPart(name) || (isDataName(manifest.report, name) && !named.has(name))) {
+      strangers.push(`${name} was left by a killed run; the next one removes it`);
+    }
+  }
+  const tables = Object.keys(manifest.tables ?? {});
+  const found = await Promise.all(tables.map((table) => strangersIn(join(folder, table), table)));
+  for (const name of found.flat()) {
+    if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
+    else if (!named.has(name) && !swapping.has(name) && name.endsWith('.parquet')) {
+      // Readers of the whole table would read it too.
+      stale.push({ file: name, what: 'file', found: 'a file that no manifest names', expected: 'nothing' });
+    }
+  }
+  return { strangers, stale };
+}
+
+async function strangersIn(folder: string, below: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+      throw error;
+    },
+  );
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => `${below}/${relative(folder, join(parentPath, name)).split('\\').join('/')}`)
+    .sort();
+}
+
+/** The instant as of which to query the books for a manifest. */
+export function asOfInstant({ asOf }: Manifest): Instant {
+  return Date.parse(asOf);
+}

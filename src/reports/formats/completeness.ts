@@ -1,0 +1,102 @@
+import {
+  addCalendarMonths,
+  floorMonth,
+  formatInstant,
+  formatWindow,
+  type Instant,
+  type Window,
+} from '../../time/time.ts';
+import { type Completeness, completeness } from '../../warehouse/ledger/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
+
+/** The instant that an answer is as of, and complete through and settled through over all accounts. */
+export interface CompletenessState {
+  /** The instant that was asked for; null for the current books. */
+  readonly asOf: string | null;
+  /** The same instant if it is the close of the month that was asked for; otherwise null. */
+  readonly closedAt: string | null;
+  /** The close of the month that was asked for, if `--as-of` chose other books than those of that close. */
+  readonly besideClose?: string;
+  /** The same close, if the answer has billed costs of books that know the close: they are those of the close. */
+  readonly billedAtClose?: string;
+  /** The start of the books, over all accounts. */
+  readonly completeFrom: string | null;
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
+}
+
+/** The state of an answer from these books. Null fields mean that an account has no complete hour yet. */
+export async function completenessOf(connection: Connection, asOf?: Instant): Promise<CompletenessState> {
+  const accounts = await completeness(connection);
+  function earliest(instants: readonly (number | undefined)[]): string | null {
+    const known = instants.filter((instant) => instant !== undefined);
+    return known.length === 0 || known.length < instants.length ? null : formatInstant(Math.min(...known));
+  }
+  const starts = accounts.map((account) => account.historyStart);
+  const known = starts.filter((start) => start !== undefined);
+  return {
+    asOf: asOf === undefined ? null : formatInstant(asOf),
+    closedAt: null,
+    completeFrom: known.length === 0 || known.length < starts.length ? null : formatInstant(Math.max(...known)),
+    completeThrough: earliest(accounts.map((account) => account.completeThrough)),
+    settledThrough: earliest(accounts.map((account) => account.settledThrough)),
+  };
+}
+
+/** The sentence below numbers on a screen. */
+export function describeCompleteness(state: CompletenessState): string {
+  const close = closeWords(state);
+  const asOf = state.asOf === null ? close : `${close}as of ${state.asOf}, `;
+  const complete =
+    state.completeThrough === null ? 'no complete hour yet' : `complete through ${state.completeThrough}`;
+  const settled = state.settledThrough === null ? 'no settled hour yet' : `settled through ${state.settledThrough}`;
+  return `${asOf}${complete}, ${settled}`;
+}
+
+function closeWords({ asOf, closedAt, besideClose, billedAtClose }: CompletenessState): string {
+  if (closedAt !== null) return 'closed, ';
+  if (billedAtClose !== undefined) return `costs of a closed period as billed at its close at ${billedAtClose}, `;
+  if (besideClose === undefined) return '';
+  return `${asOf === null ? 'current ' : ''}costs of a closed period, not those of its close at ${besideClose}, `;
+}
+
+/** The last month that is complete in every account; undefined if there is none. */
+export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
+  if (completeFrom === null || completeThrough === null) return undefined;
+  const end = floorMonth(Date.parse(completeThrough));
+  const start = addCalendarMonths(end, -1);
+  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
+}
+
+/**
+ * Which of these windows are incomplete, one sentence each with the accounts. Without windows: which accounts have no
+ * complete hour. A window before the start of an account's books is incomplete too, because unknown is not 0.
+ */
+export function incompleteness(
+  accounts: readonly Completeness[],
+  periods: readonly (Window & { readonly label: string })[],
+): string[] {
+  if (accounts.length === 0) return ['no data: the books have no such account'];
+  function sentence(label: string, gaps: readonly string[]): string[] {
+    return gaps.length === 0 ? [] : [`${label} is not complete: ${gaps.join('; ')}`];
+  }
+  function through({ account, completeThrough }: Completeness): string {
+    return completeThrough === undefined
+      ? `${account} has no complete hour yet`
+      : `${account} is complete through ${formatInstant(completeThrough)}`;
+  }
+  if (periods.length === 0) {
+    const empty = accounts.filter(({ completeThrough }) => completeThrough === undefined);
+    return sentence('the answer', empty.map(through));
+  }
+  return periods.flatMap((period) => {
+    const gaps = accounts.flatMap((account) => {
+      const { historyStart, completeThrough } = account;
+      if (completeThrough === undefined || completeThrough < period.end) return [through(account)];
+      if (historyStart === undefined || historyStart <= period.start) return [];
+      return [`the books of ${account.account} start at ${formatInstant(historyStart)}`];
+    });
+    const window = formatWindow(period);
+    return sentence(period.label === window ? window : `${period.label} (${window})`, gaps);
+  });
+}

@@ -1,0 +1,43 @@
+export { type AsOf, closeBeside, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
+export { type BilledBesides, besidesWords, readBilledBesides } from './billed-besides.ts';
+export {
+  admitReport,
+  blamingReport,
+  checkReport,
+  orderedQuery,
+  type Report,
+  readReports,
+  reportOf,
+  selectOf,
+  sparklineQuery,
+  topOf,
+} from './catalogue.ts';
+export { type Evaluated, readEvaluated } from './evaluated.ts';
+export {
+  type FocusAsked,
+  focusAsked,
+  focusGrains,
+  focusMetadata,
+  focusVersions,
+  namesOfFocus,
+  newestLoad,
+} from './focus.ts';
+export { inCurrency, isConvertible } from './in-currency.ts';
+export { described, listOf } from './list.ts';
+export {
+  displayParameters,
+  type GivenParameter,
+  isForCommandLine,
+  monthsOfRange,
+  type ParameterValue,
+  parameterOption,
+  periodsOf,
+  type ReadParameters,
+  readParameters,
+  settleParameters,
+  sqlParameters,
+  withDaysOfMonths,
+  withDefaults,
+} from './parameters.ts';
+export { shape } from './shape.ts';
+export { isOfOwners, refusalWords, unanswerable } from './unanswerable.ts';
