@@ -1,5 +1,5 @@
 --! about: Instants after $after were written under a fast clock: moves them back by $shift_ms, but not before
---! about: $not_before. The statements for each table follow from the list of tables in src/warehouse/store/ledger-tables.ts.
+--! about: $not_before. The statements for each table follow from the list of tables in src/warehouse/sql/ledger-tables.ts.
 --! about: Instants from the landing folder stay as they are: loads are ordered by number.
 set variable false_after = cast($after as timestamp);
 

@@ -1,7 +1,7 @@
 import type { AlertEntry } from '../findings/index.ts';
 import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
 import type { Instant } from '../time/time.ts';
-import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/ledger/index.ts';
+import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/watch/index.ts';
 import { messageEntry, withAnswers } from './message.ts';
 
 /** Attempts per message and run. */

@@ -10,8 +10,8 @@ import {
 import { completenessOf } from '../reports/formats/index.ts';
 import type { Origin } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
-import type { KnownAlert, NewMessage } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import type { KnownAlert, NewMessage } from '../warehouse/watch/index.ts';
 import { maxAlertsOfAgent, messagesOf } from './message.ts';
 import { readPictures } from './pictures.ts';
 import { asKnown, type UnstoredAlert } from './unstored-alerts.ts';

@@ -1,6 +1,6 @@
-export { type Delivery, deliver } from './deliver.ts';
+export type { Delivery } from './deliver.ts';
 export { type Evaluated, evaluateAlerts } from './evaluate.ts';
-export { maxAlertsOfAgent, messageEntry, messagesOf, newMessage } from './message.ts';
+export { maxAlertsOfAgent, messageEntry, newMessage } from './message.ts';
 export {
   type AlertingContext,
   alertFactsOptions,
@@ -16,7 +16,6 @@ export { readPictures, readSummaryPicture } from './pictures.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export {
   allOpenAlerts,
-  asKnown,
   asRaised,
   countWords,
   forgetUnstored,

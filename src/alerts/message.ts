@@ -10,7 +10,7 @@ import type {
   OutgoingMessage,
   SinkAnswer,
 } from '../sinks/index.ts';
-import type { NewMessage, StoredAnswer } from '../warehouse/ledger/index.ts';
+import type { NewMessage, StoredAnswer } from '../warehouse/watch/index.ts';
 
 /** What a message says of an alert: its facts, and its card, which no later version words again. Pure. */
 export function messageEntry(entry: AlertEntry, origin: Origin | undefined): MessageEntry {

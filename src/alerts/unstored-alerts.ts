@@ -14,8 +14,8 @@ import {
 import type { Message } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
-import type { KnownAlert, RaisedAlert } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import type { KnownAlert, RaisedAlert } from '../warehouse/watch/index.ts';
 import type { AlertingContext } from './notify.ts';
 
 /** The alerts that are sent even if the books cannot store them, by the name of their file. */

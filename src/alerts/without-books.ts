@@ -17,7 +17,7 @@ import { completenessOf } from '../reports/formats/index.ts';
 import { isActing, type Message } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import { openBooks, readAllTables } from '../warehouse/integrity/index.ts';
-import { knownAlerts } from '../warehouse/ledger/index.ts';
+import { knownAlerts } from '../warehouse/watch/index.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { messagesOf } from './message.ts';
 import { type AlertingContext, openSinks, originOf, readableAlertingConfig } from './notify.ts';

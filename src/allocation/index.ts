@@ -1,5 +1,5 @@
 export * from './definition.ts';
-export { type Allocation, allocationFile, loadAllocation, parseAllocation } from './parse.ts';
+export { type Allocation, allocationFile, loadAllocation } from './parse.ts';
 export {
   type AllocationTest,
   explainAllocation,

@@ -1,7 +1,8 @@
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { nearTwins } from '../text/choices.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { type Condition, type Definition, defaultRule, type Rule } from './definition.ts';
 
 /** The costs in the books that a rule matches. Amounts are decimal text in USD, before any split. */

@@ -1,8 +1,9 @@
 import { UsageError } from '../base/errors.ts';
 import { nearest, oneOf } from '../text/choices.ts';
 import { dayName, dayNamed, dayNumber, type Instant } from '../time/time.ts';
-import type { AnomalyCalled, AnomalyRow, FeedbackGiven } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
+import type { AnomalyCalled, AnomalyRow, FeedbackGiven } from '../warehouse/watch/index.ts';
 import type { AnomalyDetail } from './detail.ts';
 import { readAccess, readKnownAnomalies } from './evaluate-books.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from './fact.ts';

@@ -1,6 +1,8 @@
 import { dayMs, dayName, dayNamed, dayNumber, formatInstant, type Instant } from '../time/time.ts';
-import { type AnomalyEvaluation, type AnomalyRow, type Completeness, completeness } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { type Completeness, completeness } from '../warehouse/ledger/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
+import type { AnomalyEvaluation, AnomalyRow } from '../warehouse/watch/index.ts';
 import type { DailyCosts } from './baseline.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import { type Episode, quietDays } from './detect.ts';

@@ -1,6 +1,7 @@
 import { textOrNull } from '../tables/optional-text.ts';
 import { dayName, formatInstant, hourMs } from '../time/time.ts';
-import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import { deploymentsBefore } from './deployments.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import type { Episode } from './detect.ts';

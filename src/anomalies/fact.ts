@@ -1,7 +1,7 @@
 import type { Severity } from '../base/severity.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { dayMs, dayName, dayNamed } from '../time/time.ts';
-import type { AnomalyRow } from '../warehouse/ledger/index.ts';
+import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
 import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
 import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';

@@ -1,5 +1,6 @@
-import type { FeedbackGiven } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
+import type { FeedbackGiven } from '../warehouse/watch/index.ts';
 import type { StoredFeedback } from './feedback.ts';
 import { scopeOf } from './scope.ts';
 

@@ -1,6 +1,6 @@
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { dayNamed } from '../time/time.ts';
-import type { AnomalyCalled, FeedbackGiven } from '../warehouse/ledger/index.ts';
+import type { AnomalyCalled, FeedbackGiven } from '../warehouse/watch/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
 
 /** What a person can say that an anomaly was. */

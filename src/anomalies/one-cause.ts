@@ -1,7 +1,7 @@
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { dayNamed, hourMs } from '../time/time.ts';
-import type { AnomalyRow } from '../warehouse/ledger/index.ts';
+import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { DeploymentBefore } from './deployments.ts';
 import type { AnomalyDetail, AnomalyDriver, Explanation } from './detail.ts';
 import type { AnomalyKind } from './detect.ts';

@@ -1,5 +1,5 @@
 import { usd } from '../money/money.ts';
-import type { AnomalyRow } from '../warehouse/ledger/index.ts';
+import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { AnomalyDetail } from './detail.ts';
 import type { AnomalyKind, DetectionRules } from './detect.ts';
 import { type AnomalyFeedback, barOn, type StoredFeedback } from './feedback.ts';

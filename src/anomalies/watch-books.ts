@@ -1,6 +1,8 @@
 import { dayMs, dayName, dayNamed, dayNumber, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import type { AnomalyRow, Completeness } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import type { Completeness } from '../warehouse/ledger/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
+import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { AnomalyDetail, RunawayHours } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { type Explained, explain } from './explain.ts';

@@ -23,7 +23,8 @@ import {
   reopenAndClose,
   type UnprovenWindow,
 } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
 /** What was billed to an account in a month: to close it, or to compare it with its close. */
 export interface BilledMonth extends AccountClose {

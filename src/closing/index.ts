@@ -2,7 +2,6 @@ export {
   type BilledMonth,
   closeObstacles,
   firstCloseWarning,
-  type InvoicesByAccount,
   invoicesOf,
   isAsClosed,
   readBilledMonth,

@@ -5,7 +5,7 @@ import { usd } from '../money/money.ts';
 import { formatInstant, formatSecond, type Instant, parseInstant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
-import type { AnomalyCalled, FeedbackGiven, KnownAlert } from '../warehouse/ledger/index.ts';
+import type { AnomalyCalled, FeedbackGiven, KnownAlert } from '../warehouse/watch/index.ts';
 import { noSuchKey } from './alerts-sinks.ts';
 import type { CommandContext } from './command.ts';
 import { writingRun } from './writing-run.ts';

@@ -31,8 +31,9 @@ import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatSecond } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
-import { answerCache, knownAlerts } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import { answerCache } from '../warehouse/store/index.ts';
+import { knownAlerts } from '../warehouse/watch/index.ts';
 import type { CommandContext } from './command.ts';
 import { checkOut, writeWhole } from './out-file.ts';
 

@@ -1,7 +1,8 @@
 import { loadConfig } from '../config/index.ts';
 import { secondCurrencyOf } from '../currency/index.ts';
 import type { CompletenessState } from '../reports/formats/index.ts';
-import { inCurrency, isConvertible, type ParameterValue } from '../reports/questions/index.ts';
+import { inCurrency, isConvertible } from '../reports/publishing/index.ts';
+import type { ParameterValue } from '../reports/questions/index.ts';
 import type { Books } from '../warehouse/integrity/index.ts';
 import type { CommandInput } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';

@@ -9,7 +9,7 @@ import { holidaysOf, loadConfig } from '../config/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
-import { answerCache } from '../warehouse/ledger/index.ts';
+import { answerCache } from '../warehouse/store/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
 import { convertedBudgets, describeConverted, presentCurrency } from './budgets-in-currency.ts';

@@ -8,7 +8,8 @@ import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
-import { type CheckResult, knownAlerts, readChecks } from '../warehouse/ledger/index.ts';
+import { type CheckResult, readChecks } from '../warehouse/ledger/index.ts';
+import { knownAlerts } from '../warehouse/watch/index.ts';
 import type { Command } from './command.ts';
 import { optionReader, timeoutOf } from './options.ts';
 

@@ -42,7 +42,8 @@ import {
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
 import { dueMonths } from '../warehouse/load/index.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { optionReader } from './options.ts';
 import { exportsOfRevoked } from './revoked.ts';

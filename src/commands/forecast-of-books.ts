@@ -9,7 +9,7 @@ import { instantOf } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
-import { answerCache, ownAnswers } from '../warehouse/ledger/index.ts';
+import { answerCache, ownAnswers } from '../warehouse/store/index.ts';
 import type { Command, CommandInput } from './command.ts';
 import { optionReader } from './options.ts';
 import type { BooksContext } from './run-in-child.ts';

@@ -4,11 +4,9 @@ import type { Command, DescribedCommand } from './command.ts';
 import { commonOptions } from './common-options.ts';
 
 export {
-  type Ask,
   type Command,
   type CommandContext,
   type CommandInput,
-  type CommandOption,
   type DescribedCommand,
   printedAnswer,
 } from './command.ts';

@@ -14,7 +14,7 @@ import { completenessOf } from '../reports/formats/index.ts';
 import { readReports } from '../reports/questions/index.ts';
 import { childWork, openLimiter } from '../serve/index.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
-import { readSql, readSqlFolder } from '../warehouse/store/index.ts';
+import { readSql, readSqlFolder } from '../warehouse/sql/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { dashboardCommands, quietly } from './dashboard-commands.ts';
 import { answerInChild } from './run-in-child.ts';

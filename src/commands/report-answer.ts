@@ -17,8 +17,10 @@ import {
   signsOf,
 } from '../reports/formats/index.ts';
 import {
+  described,
   filesNamed,
   isPartitioned,
+  listOf,
   placeOf,
   publishReport,
   totalsOf,
@@ -31,7 +33,6 @@ import {
   blamingReport,
   checkReport,
   closeBeside,
-  described,
   expectClosesHold,
   type FocusAsked,
   focusAsked,
@@ -41,7 +42,6 @@ import {
   type GivenParameter,
   instantOf,
   isOfOwners,
-  listOf,
   monthsOfRange,
   namesOfFocus,
   newestLoad,
@@ -67,7 +67,8 @@ import {
 import { nearest } from '../text/choices.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlColumn } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlColumn } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';

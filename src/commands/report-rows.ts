@@ -17,7 +17,7 @@ import {
   sqlParameters,
   topOf,
 } from '../reports/questions/index.ts';
-import { firstOf } from '../warehouse/store/index.ts';
+import { firstOf } from '../warehouse/sql/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
 import { optionReader } from './options.ts';

@@ -3,7 +3,8 @@ import { completenessOf, describeCompleteness } from '../reports/formats/index.t
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant, parseInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
-import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import type { Command } from './command.ts';
 
 export const restatementsCommand: Command = {

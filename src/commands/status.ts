@@ -39,7 +39,8 @@ import {
   unprovenText,
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
 import { exportsOfRevoked } from './revoked.ts';

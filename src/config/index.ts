@@ -1,6 +1,6 @@
 export type { AccountConfig, LocalAccount } from './accounts.ts';
-export { type CalendarSettings, holidaysOf, parseCalendar } from './calendar-settings.ts';
-export { type ClientContext, clientFor, withWorkspaceToken } from './client-for.ts';
+export { holidaysOf, parseCalendar } from './calendar-settings.ts';
+export { clientFor, withWorkspaceToken } from './client-for.ts';
 export { type Config, type LocalConfig, loadConfig, loadReadable, parseConfig } from './config.ts';
 export type { CurrencySettings } from './currency-settings.ts';
 export { type EngineSettings, engineFile } from './engine-settings.ts';
@@ -10,9 +10,4 @@ export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
 export type { ServeSettings, ServeToken } from './serve-settings.ts';
 export { alertSinksOf, incidentSinksOf, type Sink, summarySinksOf } from './sink-settings.ts';
-export {
-  type Destination,
-  isStoreAddress,
-  parseDestination,
-  type StorageSettings,
-} from './storage-settings.ts';
+export { type Destination, isStoreAddress, parseDestination, type StorageSettings } from './storage-settings.ts';

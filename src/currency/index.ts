@@ -1,4 +1,4 @@
-export { type Rate, rateDecimals, readRates } from './rates-file.ts';
+export { readRates } from './rates-file.ts';
 export {
   areOld,
   type CurrencyOfMonth,

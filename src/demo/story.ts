@@ -3,8 +3,9 @@ import { basename, join, relative } from 'node:path';
 import { type CompletenessState, completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { snapshotFile } from '../warehouse/integrity/index.ts';
-import type { ForecastRow } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
+import type { ForecastRow } from '../warehouse/watch/index.ts';
 
 /** What the demo writes. */
 export const demoReports = [

@@ -1,12 +1,5 @@
-import {
-  type Connection,
-  engineAnswerTable,
-  fromSource,
-  makeEngineAnswer,
-  noRowsOf,
-  type SqlColumn,
-  type SqlParameters,
-} from '../warehouse/store/index.ts';
+import { engineAnswerTable, fromSource, makeEngineAnswer, noRowsOf } from '../warehouse/sql/index.ts';
+import type { Connection, SqlColumn, SqlParameters } from '../warehouse/store/index.ts';
 
 /** The query for the rows of a cluster after `readClusterAnswer`. */
 export const clusterAnswerQuery = fromSource(engineAnswerTable);

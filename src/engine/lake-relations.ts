@@ -1,4 +1,5 @@
-import { type Connection, readSql, readSqlFolder, type SqlFile } from '../warehouse/store/index.ts';
+import { readSql, readSqlFolder, type SqlFile } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { type Field, typeOfName, varchar } from './sql-type.ts';
 import { parseTree, type Tree, textOf, walk } from './tree.ts';
 

@@ -1,6 +1,7 @@
-import { type Connection, parsedOf, readSql, type Tree } from '../warehouse/store/index.ts';
+import { parsedOf, readSql, type Tree } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
-export { type Tree, walk } from '../warehouse/store/index.ts';
+export { type Tree, walk } from '../warehouse/sql/index.ts';
 
 /** The parse tree of one SELECT. Throws UsageError for anything else: the caller has admitted the statement. */
 export async function parseTree(connection: Connection, sql: string): Promise<Tree> {

@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
-import type { SqlFile, SqlValue } from '../warehouse/store/index.ts';
+import type { SqlFile } from '../warehouse/sql/index.ts';
+import type { SqlValue } from '../warehouse/store/index.ts';
 import type { Field, SqlType } from './sql-type.ts';
 import type { Tree } from './tree.ts';
 

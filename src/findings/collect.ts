@@ -19,15 +19,9 @@ import {
 } from '../budgets/spend/index.ts';
 import { completenessOf } from '../reports/formats/index.ts';
 import { formatInstant, formatSecond, type Holidays, hourMs, type Instant } from '../time/time.ts';
-import {
-  type AnswerCache,
-  type Check,
-  type CheckResult,
-  type KnownAlert,
-  readChecks,
-  runCheck,
-} from '../warehouse/ledger/index.ts';
-import type { Connection } from '../warehouse/store/index.ts';
+import { type Check, type CheckResult, readChecks, runCheck } from '../warehouse/ledger/index.ts';
+import type { AnswerCache, Connection } from '../warehouse/store/index.ts';
+import type { KnownAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 import { checkState, readAccounts } from './current.ts';
 import { dataFacts, readRows, type Severities } from './held.ts';

@@ -2,7 +2,7 @@ import type { AnomalyFact } from '../anomalies/index.ts';
 import { moreSevere } from '../base/severity.ts';
 import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type { Instant } from '../time/time.ts';
-import type { KnownAlert } from '../warehouse/ledger/index.ts';
+import type { KnownAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 import { type AlertFact, parseFact } from './kinds/index.ts';
 

@@ -4,9 +4,7 @@ import { MachineError } from '../base/errors.ts';
 import { runChecks } from '../query/index.ts';
 import { formatInstant, hourMs, type Instant } from '../time/time.ts';
 import {
-  type AnswerCache,
   type CheckResult,
-  type ClockReading,
   completeness,
   contradictions,
   lastClocks,
@@ -14,7 +12,7 @@ import {
   unprovenText,
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
-import type { Connection } from '../warehouse/store/index.ts';
+import type { AnswerCache, Connection } from '../warehouse/store/index.ts';
 import { heldFacts, readRows } from './held.ts';
 import { type AccountState, type CheckState, throughOf, type World } from './kind.ts';
 import { type AlertFact, dataKindOf } from './kinds/index.ts';
@@ -139,7 +137,7 @@ export function checkState({ check: { name, about, severity }, offenders, error 
 }
 
 /** Both clocks, if ours was more than an hour ahead or behind. */
-function clockOf(read: ClockReading | undefined): AccountState['clock'] {
+function clockOf(read: Awaited<ReturnType<typeof lastClocks>>[number] | undefined): AccountState['clock'] {
   if (read === undefined || Math.abs(read.aheadSeconds) * 1000 <= hourMs) return null;
   const { aheadSeconds, platformAt, localAt } = read;
   return { aheadSeconds, platformAt: formatInstant(platformAt), localAt: formatInstant(localAt) };

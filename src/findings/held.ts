@@ -1,6 +1,6 @@
 import type { Severity } from '../base/severity.ts';
-import type { KnownAlert } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import type { KnownAlert } from '../warehouse/watch/index.ts';
 import { nightsCause, outOfDateCause } from './causes.ts';
 import { throughOf, type World } from './kind.ts';
 import { type AlertFact, type AnyKind, type DataFact, dataKindOf, dataKinds, parseFact } from './kinds/index.ts';

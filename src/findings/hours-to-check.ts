@@ -1,6 +1,7 @@
 import type { Instant } from '../time/time.ts';
-import { hashOfChecks, type KnownAlert } from '../warehouse/ledger/index.ts';
+import { hashOfChecks } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import type { KnownAlert } from '../warehouse/watch/index.ts';
 import { alertRows } from './rows.ts';
 
 /** The hours that changed since alerts were last evaluated. */

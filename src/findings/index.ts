@@ -1,11 +1,7 @@
 export type { BudgetAlertFact } from './budget-fact.ts';
 export { cardOf } from './card.ts';
-export {
-  type AlertFacts,
-  type AlertFactsOptions,
-  readAlertFacts,
-} from './collect.ts';
-export { commandSinks, isCommandSink } from './command-sink.ts';
+export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './collect.ts';
+export { isCommandSink } from './command-sink.ts';
 export { type CurrentCauses, currentCauses, type ProjectOfChecks } from './current.ts';
 export { dashboardLink } from './dashboard-link.ts';
 export { isSameCause } from './failure-codes.ts';
@@ -26,5 +22,5 @@ export { staleStep } from './kinds/stale.ts';
 export { alertWords, type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
 export { alertRows } from './rows.ts';
 export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
-export { firstComparison, largestDifference, monthsTouched, unprovenWords } from './unproven-words.ts';
+export { firstComparison, largestDifference, unprovenWords } from './unproven-words.ts';
 export { withUnusualCosts } from './unusual-costs.ts';

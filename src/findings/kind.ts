@@ -1,7 +1,8 @@
 import type { NextStep } from '../base/next-step.ts';
 import type { Instant } from '../time/time.ts';
-import type { KnownAlert, UnprovenText } from '../warehouse/ledger/index.ts';
+import type { UnprovenText } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import type { KnownAlert } from '../warehouse/watch/index.ts';
 import type { Finding } from './finding.ts';
 import type { HoursToCheck } from './hours-to-check.ts';
 import type { Words } from './words.ts';

@@ -1,5 +1,6 @@
-import type { AnswerCache, Check, CheckResult } from '../warehouse/ledger/index.ts';
-import { isBuiltIn } from '../warehouse/store/index.ts';
+import type { Check, CheckResult } from '../warehouse/ledger/index.ts';
+import { isBuiltIn } from '../warehouse/sql/index.ts';
+import type { AnswerCache } from '../warehouse/store/index.ts';
 import type { HoursToCheck } from './hours-to-check.ts';
 
 /**

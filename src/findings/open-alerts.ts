@@ -1,6 +1,7 @@
 import type { Severity } from '../base/severity.ts';
 import type { Instant } from '../time/time.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { cardOf } from './card.ts';
 import { currentCauses, type ProjectOfChecks } from './current.ts';
 import { type AlertFact, type DataFact, dataKindOf, parseFact, wordsOfKind } from './kinds/index.ts';

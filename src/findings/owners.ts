@@ -1,7 +1,7 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
-import { type AnswerCache, cachedRows } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import { type AnswerCache, cachedRows } from '../warehouse/store/index.ts';
 
 /** Facts of anomalies, each with the owner of the resource that drives it on its last day, if the allocation knows one. */
 export async function withOwners(

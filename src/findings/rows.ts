@@ -1,4 +1,5 @@
-import { type Connection, readSql, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlParameters, SqlRow } from '../warehouse/store/index.ts';
 
 /** The rows of a query in `sql/alerts`. */
 export async function alertRows(connection: Connection, name: string, parameters?: SqlParameters): Promise<SqlRow[]> {

@@ -1,5 +1,5 @@
 import { formatInstant, type Instant } from '../time/time.ts';
-import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehouse/ledger/index.ts';
+import type { EndedAlert, Evaluation, KnownAlert, RaisedAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 import { commandSinks } from './command-sink.ts';
 import { coveredForecasts } from './covered-forecasts.ts';

@@ -4,7 +4,7 @@ import { amountIn, type Budget } from '../budgets/rules/index.ts';
 import { dayIn, type EndOfBudget, endOfBudget, type SpendNow } from '../budgets/spend/index.ts';
 import { decimalOfWhole, largerOf, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { dayMs } from '../time/time.ts';
-import type { AnomalyRow } from '../warehouse/ledger/index.ts';
+import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './budget-fact.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */

@@ -35,7 +35,8 @@ import {
   warehouseFault,
 } from '../warehouse/integrity/index.ts';
 import { completeness, lastClocks } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import { futureInstants } from './books-clock.ts';
 import type { HealthContext } from './context.ts';
 import { faultsOfFiles, unpublishedLoads } from './files-of-books.ts';

@@ -2,7 +2,6 @@ export { type ClockFault, futureInstants, warnOfFutureDates } from './books-cloc
 export { examine } from './examine.ts';
 export { type FileFault, faultsOfFiles } from './files-of-books.ts';
 export type { Diagnosis } from './found.ts';
-export { clockFound } from './platform.ts';
 export { askPlatform, type PlatformSeen } from './platform-access.ts';
 export { type Undelivered, undelivered } from './undelivered.ts';
 export { unendedWords } from './unended-words.ts';

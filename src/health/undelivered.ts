@@ -1,5 +1,6 @@
 import { counted } from '../text/counted.ts';
-import { type Connection, readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 
 /** The messages that a sink has not accepted yet. */
 export interface Undelivered {

@@ -33,7 +33,6 @@ import { accountsAtOnce, openSharedWork, type SharedWork } from './shared-work.t
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify-past.ts';
 
-export type { ListingSummary } from './inventory.ts';
 export {
   acceptLosses,
   checkLanding,
@@ -42,9 +41,8 @@ export {
   rebuildLoads,
   withLandingLosses,
 } from './rebuild.ts';
-export type { ReducedAccess } from './reduced-access.ts';
 export { reducedAccessOf, refusedListings } from './token-access.ts';
-export type { IngestProgress, IngestRequest, IngestTools, RequestCounts } from './tools.ts';
+export type { IngestProgress } from './tools.ts';
 export { tonightsSeries } from './verify-past.ts';
 
 /** What an ingest did for one account. */

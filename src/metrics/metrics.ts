@@ -2,7 +2,8 @@ import { amountIn, type Budget, budgetCalendar, unitOf } from '../budgets/rules/
 import { readSpends, type SpendNow, withCarried } from '../budgets/spend/index.ts';
 import { decimalOfWhole, rounded, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time/time.ts';
-import { type Connection, readSqlFolder, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';
+import { readSqlFolder } from '../warehouse/sql/index.ts';
+import type { Connection, SqlParameters, SqlRow } from '../warehouse/store/index.ts';
 import { type Metric, type Sample, sampleIn } from './exposition.ts';
 
 /** Inputs of the metrics besides the books. */

@@ -1,2 +1,2 @@
-export { type ExpectedRest, type PeriodEnd, periodEnd } from './ends.ts';
+export { type PeriodEnd, periodEnd } from './ends.ts';
 export { costAtPace, costOfDay, type KnownSpend, knownHours } from './pace.ts';

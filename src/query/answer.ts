@@ -10,7 +10,8 @@ import {
   writeParquet,
 } from '../reports/formats/index.ts';
 import { openTable, type Table } from '../terminal/index.ts';
-import { asTyped, type Connection, fromSource, type SqlResult, toCellText } from '../warehouse/store/index.ts';
+import { fromSource } from '../warehouse/sql/index.ts';
+import { asTyped, type Connection, type SqlResult, toCellText } from '../warehouse/store/index.ts';
 import type { Answered, Question } from './question.ts';
 
 /** Writes a part of the answer; resolves when there is room for the next one. */

@@ -13,7 +13,8 @@ import {
   shownInstant,
 } from '../time/time.ts';
 import { closedMonths } from '../warehouse/ledger/index.ts';
-import { readSql, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';

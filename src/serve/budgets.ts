@@ -5,7 +5,7 @@ import { amountIn, type Budget, budgetsFile, loadBudgets, unitOf } from '../budg
 import { nearest } from '../text/choices.ts';
 import { type AddressPart, budgetAddress } from '../text/dashboard-address.ts';
 import { hourMs, type Instant } from '../time/time.ts';
-import { answerCache } from '../warehouse/ledger/index.ts';
+import { answerCache } from '../warehouse/store/index.ts';
 import { budgetDetail } from './budget-detail.ts';
 import { amountCell, budgetKey, shareCell, stateWords } from './budget-words.ts';
 import { named, table } from './layout.ts';

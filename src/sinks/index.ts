@@ -1,11 +1,4 @@
-export {
-  type ActingSettings,
-  type AgentSettings,
-  answersToOf,
-  isActing,
-  type JobSettings,
-  type ModelSettings,
-} from './acting-settings.ts';
+export { type ActingSettings, answersToOf, isActing } from './acting-settings.ts';
 export type { Card, SinkAnswer, SpentShare } from './card.ts';
 export { type CommandEffects, openCommand } from './command.ts';
 export { type CostSummary, difference } from './cost-summary.ts';

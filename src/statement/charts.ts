@@ -11,7 +11,7 @@ import {
 } from '../charts/index.ts';
 import { amount, relative } from '../money/money.ts';
 import { addCalendarMonths, dayMs, formatInstant, type Instant, monthName } from '../time/time.ts';
-import { readSql } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
 import type { StatementData } from './data.ts';
 import { shownName } from './words.ts';
 

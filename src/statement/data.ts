@@ -5,7 +5,8 @@ import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type { CompletenessState } from '../reports/formats/index.ts';
 import { addCalendarMonths, formatMonth, type Instant } from '../time/time.ts';
 import { closedMonths } from '../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlParameters, type SqlRow } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlParameters, SqlRow } from '../warehouse/store/index.ts';
 import { builtInReport, invoiceLines, type StatementScope } from './scope.ts';
 
 /** The month of statements, and what its numbers rest on; the same for every owner. */

@@ -19,7 +19,8 @@ import {
   sqlParameters,
 } from '../reports/questions/index.ts';
 import { formatInstant, formatMonth, type Instant } from '../time/time.ts';
-import { type Connection, firstOf, lastSeen, readSql } from '../warehouse/store/index.ts';
+import { firstOf, readSql } from '../warehouse/sql/index.ts';
+import { type Connection, lastSeen } from '../warehouse/store/index.ts';
 import { billedOf, readStatement, type StatementMonth } from './data.ts';
 import type { StatementScope } from './scope.ts';
 import { statementSheets } from './workbook.ts';

@@ -1,5 +1,5 @@
 import { orderedQuery, type Report, reportOf } from '../reports/questions/index.ts';
-import { readSqlFolder } from '../warehouse/store/index.ts';
+import { readSqlFolder } from '../warehouse/sql/index.ts';
 
 /** Whose costs a statement is about: those of everybody, or those of one owner. */
 export interface StatementScope {

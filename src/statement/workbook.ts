@@ -2,7 +2,8 @@ import { rateWords } from '../currency/index.ts';
 import { currencyDecimals } from '../money/money.ts';
 import { aboutSheet } from '../reports/formats/index.ts';
 import { formatMonth } from '../time/time.ts';
-import { type Connection, readSql, type SqlParameters } from '../warehouse/store/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection, SqlParameters } from '../warehouse/store/index.ts';
 import {
   answerName,
   type Cell,

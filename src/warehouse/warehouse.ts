@@ -20,18 +20,18 @@ import { asPublished, isWrittenSincePublished, refuseDamaged, warehouseFile } fr
 import { journalFolder, lastApplied, openRecorder, type Recorder, readJournal } from './journal/journal.ts';
 import { firstUnrestored, restoringEvents } from './journal/restored-rows.ts';
 import { type AccountRecords, accountRecords } from './ledger/accounts.ts';
-import { type AlertRecords, alertRecords } from './ledger/alert-records.ts';
 import { type ClockRecords, clockRecords } from './ledger/clock-records.ts';
 import { lastInstants } from './ledger/clocks.ts';
 import { type MonthRecords, monthRecords } from './ledger/month-records.ts';
 import { type RunRecords, runRecords } from './ledger/runs.ts';
 import { openWriteClock } from './ledger/write-clock.ts';
 import { type LoadRecords, loadRecords } from './load/load-records.ts';
+import { readSql } from './sql/sql-files.ts';
 import type { Connection, Database } from './store/connection.ts';
 import { openDatabase } from './store/database.ts';
 import { type Exclusively, openExclusively } from './store/exclusive.ts';
 import { migrateTables, pendingMigrations, rememberPublished } from './store/migrate.ts';
-import { readSql } from './store/sql-files.ts';
+import { type AlertRecords, alertRecords } from './watch/alert-records.ts';
 
 /** The writer's warehouse. One process holds it at a time; closing it without `publish` changes nothing for readers. */
 export interface Warehouse extends RunRecords, AccountRecords, LoadRecords, MonthRecords, AlertRecords, ClockRecords {

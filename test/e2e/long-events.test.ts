@@ -10,7 +10,7 @@ import { webhookBody } from '../../src/sinks/webhook.ts';
 import { openJournalFile, readJournal } from '../../src/warehouse/journal/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal/journal-events.ts';
 import { lineOf, mostLineBytes } from '../../src/warehouse/journal/journal-lines.ts';
-import { type Evaluation, recordEvaluation } from '../../src/warehouse/ledger/alerts.ts';
+import { type Evaluation, recordEvaluation } from '../../src/warehouse/watch/alerts.ts';
 import { type BooksToBreak, booksToBreak, now, sum, total } from '../support/broken-books.ts';
 import { exampleForecast } from '../support/example-alerts.ts';
 import { givenBooks } from '../support/given-books.ts';

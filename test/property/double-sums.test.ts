@@ -9,7 +9,7 @@ import type { Query } from '../../src/fetch/queries.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time/time.ts';
 import type { Stage } from '../../src/warehouse/load/stage.ts';
 import type { PastQuery } from '../../src/warehouse/load/verified-past.ts';
-import { readSql } from '../../src/warehouse/store/sql-files.ts';
+import { readSql } from '../../src/warehouse/sql/sql-files.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';

@@ -9,9 +9,9 @@ import { withNews } from '../../src/findings/held.ts';
 import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
 import { stepOf } from '../../src/findings/kinds/index.ts';
 import { alertWords, openAlerts } from '../../src/findings/open-alerts.ts';
-import { knownAlerts } from '../../src/warehouse/ledger/alerts.ts';
-import { ownAnswers } from '../../src/warehouse/ledger/answer-cache.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
+import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
+import { knownAlerts } from '../../src/warehouse/watch/alerts.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 

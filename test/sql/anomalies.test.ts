@@ -4,7 +4,7 @@ import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { anomalyOverWords } from '../../src/anomalies/words.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
-import { knownAlerts } from '../../src/warehouse/ledger/alerts.ts';
+import { knownAlerts } from '../../src/warehouse/watch/alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 import { reported } from '../support/reported.ts';
 

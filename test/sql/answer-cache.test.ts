@@ -8,11 +8,11 @@ import type { Budget } from '../../src/budgets/rules/budget.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { readSpends, type SpendNow } from '../../src/budgets/spend/spend.ts';
 import { calendarOf } from '../../src/time/time.ts';
-import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/ledger/answer-cache.ts';
+import { ledgerTables } from '../../src/warehouse/sql/ledger-tables.ts';
+import { parsedOf, walk } from '../../src/warehouse/sql/parse-tree.ts';
+import { readSql, readSqlFolder } from '../../src/warehouse/sql/sql-files.ts';
+import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/store/answer-cache.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
-import { ledgerTables } from '../../src/warehouse/store/ledger-tables.ts';
-import { parsedOf, walk } from '../../src/warehouse/store/parse-tree.ts';
-import { readSql, readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-20T12:00:00Z');

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
-import { ledgerTables } from '../../src/warehouse/store/ledger-tables.ts';
-import { readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
-import { correctInstantsOf, lastInstantsOf, lastSeenOf } from '../../src/warehouse/store/statements.ts';
+import { ledgerTables } from '../../src/warehouse/sql/ledger-tables.ts';
+import { readSqlFolder } from '../../src/warehouse/sql/sql-files.ts';
+import { correctInstantsOf, lastInstantsOf, lastSeenOf } from '../../src/warehouse/sql/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { dashboardBooks, dashboardProject } from '../support/dashboard.ts';
 import { newProject } from '../support/project.ts';

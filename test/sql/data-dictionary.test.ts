@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
+import { readSqlFolder } from '../../src/warehouse/sql/sql-files.ts';
 import { givenBooks } from '../support/given-books.ts';
 
 const page = new URL('../../docs/data-dictionary.md', import.meta.url);

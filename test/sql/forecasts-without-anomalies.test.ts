@@ -5,7 +5,7 @@ import { readForecasts } from '../../src/budgets/forecasts/scope-forecasts.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { backtestBudget } from '../../src/budgets/show/index.ts';
 import { describeForecasts, forecastsToJson } from '../../src/budgets/show/show-forecasts.ts';
-import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
+import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
 type Rows = readonly Readonly<Record<string, string | number | boolean | null>>[];

@@ -4,8 +4,8 @@ import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
 import { anomalyOverWords, anomalyWords } from '../../src/anomalies/words.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
-import { knownAlerts } from '../../src/warehouse/ledger/alerts.ts';
-import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
+import { knownAlerts } from '../../src/warehouse/watch/alerts.ts';
+import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 import { givenBooks } from '../support/given-books.ts';
 
 const hourMs = 3_600_000;

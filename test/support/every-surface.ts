@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { amount, decimalOfWhole, roughly, usd, usdDecimals, wholeOfDecimal } from '../../src/money/money.ts';
 import { calendarOf } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
-import { readSql, readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
+import { readSql, readSqlFolder } from '../../src/warehouse/sql/sql-files.ts';
 import { serve } from './dashboard.ts';
 import { ingest, newProject, runCli } from './project.ts';
 import { type Fact, instantText, type ScriptedPlatform, startScriptedPlatform } from './scripted-platform.ts';

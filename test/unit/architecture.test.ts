@@ -158,22 +158,62 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   charts: [],
   sinks: ['charts', 'platform', 'yaml'],
   config: ['platform', 'sinks', 'yaml'],
-  'warehouse/store': ['platform'],
-  'warehouse/journal': ['warehouse/store'],
-  'warehouse/load': ['warehouse/journal', 'warehouse/store'],
-  'warehouse/ledger': ['warehouse/journal', 'warehouse/load', 'warehouse/store'],
-  'warehouse/integrity': ['warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
-  warehouse: ['warehouse/integrity', 'warehouse/journal', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
-  closing: ['warehouse/ledger', 'warehouse/store'],
+  'warehouse/sql': [],
+  'warehouse/store': ['platform', 'warehouse/sql'],
+  'warehouse/journal': ['warehouse/sql', 'warehouse/store'],
+  'warehouse/load': ['warehouse/journal', 'warehouse/sql', 'warehouse/store'],
+  'warehouse/ledger': ['warehouse/journal', 'warehouse/load', 'warehouse/sql', 'warehouse/store'],
+  'warehouse/watch': ['warehouse/journal', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store'],
+  'warehouse/integrity': [
+    'warehouse/journal',
+    'warehouse/ledger',
+    'warehouse/load',
+    'warehouse/sql',
+    'warehouse/store',
+  ],
+  warehouse: [
+    'warehouse/integrity',
+    'warehouse/journal',
+    'warehouse/ledger',
+    'warehouse/load',
+    'warehouse/sql',
+    'warehouse/store',
+    'warehouse/watch',
+  ],
+  closing: ['warehouse/ledger', 'warehouse/sql', 'warehouse/store'],
   currency: ['config', 'warehouse/ledger', 'warehouse/store', 'yaml'],
-  allocation: ['warehouse/store', 'yaml'],
+  allocation: ['warehouse/sql', 'warehouse/store', 'yaml'],
   jobs: ['config', 'sinks', 'warehouse', 'warehouse/ledger', 'yaml'],
   'budgets/rules': ['forecast', 'outlook', 'platform', 'yaml'],
-  'budgets/spend': ['budgets/rules', 'outlook', 'warehouse/ledger', 'warehouse/store'],
-  'budgets/forecasts': ['budgets/rules', 'budgets/spend', 'forecast', 'outlook', 'warehouse/ledger', 'warehouse/store'],
-  'budgets/show': ['budgets/forecasts', 'budgets/rules', 'budgets/spend', 'terminal', 'warehouse/store'],
+  'budgets/spend': ['budgets/rules', 'outlook', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store'],
+  'budgets/forecasts': [
+    'budgets/rules',
+    'budgets/spend',
+    'forecast',
+    'outlook',
+    'warehouse/ledger',
+    'warehouse/sql',
+    'warehouse/store',
+    'warehouse/watch',
+  ],
+  'budgets/show': [
+    'budgets/forecasts',
+    'budgets/rules',
+    'budgets/spend',
+    'terminal',
+    'warehouse/sql',
+    'warehouse/store',
+  ],
   outlook: [],
-  metrics: ['budgets/rules', 'budgets/spend', 'config', 'jobs', 'warehouse/integrity', 'warehouse/store'],
+  metrics: [
+    'budgets/rules',
+    'budgets/spend',
+    'config',
+    'jobs',
+    'warehouse/integrity',
+    'warehouse/sql',
+    'warehouse/store',
+  ],
   anomalies: [
     'budgets/forecasts',
     'budgets/rules',
@@ -181,17 +221,34 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'budgets/spend',
     'terminal',
     'warehouse/ledger',
+    'warehouse/sql',
     'warehouse/store',
+    'warehouse/watch',
     'yaml',
   ],
   storage: ['config'],
   workbook: [],
-  'reports/formats': ['currency', 'terminal', 'warehouse/ledger', 'warehouse/store', 'workbook'],
-  'reports/questions': ['anomalies', 'currency', 'reports/formats', 'terminal', 'warehouse/ledger', 'warehouse/store'],
-  'reports/exports': ['reports/formats', 'reports/questions', 'terminal', 'warehouse/journal', 'warehouse/store'],
-  'reports/lake': ['reports/exports', 'reports/formats', 'warehouse/ledger', 'warehouse/load', 'warehouse/store'],
+  'reports/formats': ['currency', 'terminal', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store', 'workbook'],
+  'reports/questions': ['anomalies', 'reports/formats', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store'],
+  'reports/exports': [
+    'reports/formats',
+    'reports/questions',
+    'terminal',
+    'warehouse/journal',
+    'warehouse/sql',
+    'warehouse/store',
+  ],
+  'reports/lake': [
+    'reports/exports',
+    'reports/formats',
+    'warehouse/ledger',
+    'warehouse/load',
+    'warehouse/sql',
+    'warehouse/store',
+  ],
   'reports/publishing': [
     'closing',
+    'currency',
     'reports/exports',
     'reports/formats',
     'reports/lake',
@@ -199,10 +256,19 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'terminal',
     'warehouse/integrity',
     'warehouse/ledger',
+    'warehouse/sql',
     'warehouse/store',
   ],
-  engine: ['config', 'reports/exports', 'warehouse/store'],
-  query: ['engine', 'reports/formats', 'terminal', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
+  engine: ['config', 'reports/exports', 'warehouse/sql', 'warehouse/store'],
+  query: [
+    'engine',
+    'reports/formats',
+    'terminal',
+    'warehouse/integrity',
+    'warehouse/ledger',
+    'warehouse/sql',
+    'warehouse/store',
+  ],
   findings: [
     'anomalies',
     'budgets/forecasts',
@@ -213,7 +279,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'reports/formats',
     'sinks',
     'warehouse/ledger',
+    'warehouse/sql',
     'warehouse/store',
+    'warehouse/watch',
   ],
   alerts: [
     'anomalies',
@@ -232,6 +300,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/integrity',
     'warehouse/ledger',
     'warehouse/store',
+    'warehouse/watch',
   ],
   health: [
     'alerts',
@@ -250,6 +319,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/integrity',
     'warehouse/journal',
     'warehouse/ledger',
+    'warehouse/sql',
     'warehouse/store',
   ],
   mcp: [],
@@ -272,6 +342,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'reports/questions',
     'warehouse/integrity',
     'warehouse/ledger',
+    'warehouse/sql',
     'warehouse/store',
   ],
   statement: [
@@ -283,10 +354,11 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'reports/publishing',
     'reports/questions',
     'warehouse/ledger',
+    'warehouse/sql',
     'warehouse/store',
     'workbook',
   ],
-  demo: ['reports/formats', 'terminal', 'warehouse/integrity', 'warehouse/ledger', 'warehouse/store'],
+  demo: ['reports/formats', 'terminal', 'warehouse/integrity', 'warehouse/sql', 'warehouse/store', 'warehouse/watch'],
   ingest: [
     'config',
     'fetch',
@@ -458,9 +530,9 @@ describe('the process', () => {
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content
       'src/forecast/augurs.ts: loading', // a loaded module
-      'src/warehouse/ledger/answer-cache.ts: program', // the name of this program
+      'src/warehouse/sql/sql-files.ts: builtIn', // texts that come with Costbook
+      'src/warehouse/store/answer-cache.ts: program', // the name of this program
       'src/warehouse/store/database.ts: openFiles', // files that this process has open
-      'src/warehouse/store/sql-files.ts: builtIn', // texts that come with Costbook
       'src/yaml/shape.ts: indexes', // entries by name, as long as their file is held
     ]);
   });
@@ -622,7 +694,7 @@ describe('SQL files', () => {
 
 describe('SQL in TypeScript', () => {
   /** The one file whose strings may be SQL: statements that DuckDB cannot take from a file. */
-  const home = 'src/warehouse/store/statements.ts';
+  const home = 'src/warehouse/sql/statements.ts';
   const beginnings = [
     /select\s/,
     /with( recursive)? \w+( \([^)]*\))? as( materialized)? \(/,

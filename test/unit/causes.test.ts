@@ -22,7 +22,7 @@ import { type LastRun, stepAfterMistakes, stepAfterRun } from '../../src/finding
 import { alertWords } from '../../src/findings/open-alerts.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
 import { formatInstant } from '../../src/time/time.ts';
-import type { KnownAlert } from '../../src/warehouse/ledger/index.ts';
+import type { KnownAlert } from '../../src/warehouse/watch/index.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 
 const dayMs = 86_400_000;

@@ -3,7 +3,7 @@ import type { AnomalyFact } from '../../src/anomalies/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { type Transitions, transitionsOf } from '../../src/findings/transitions.ts';
-import type { KnownAlert } from '../../src/warehouse/ledger/index.ts';
+import type { KnownAlert } from '../../src/warehouse/watch/index.ts';
 import { exampleCalled, exampleForecast, exampleRunaway } from '../support/example-alerts.ts';
 
 const now = Date.UTC(2026, 9, 27, 3);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MachineError } from '../../src/base/errors.ts';
 import { withKnownChecks } from '../../src/findings/known-checks.ts';
-import { ownAnswers } from '../../src/warehouse/ledger/answer-cache.ts';
 import { type Check, type CheckResult, readChecks } from '../../src/warehouse/ledger/checks.ts';
+import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
 import { newProject } from '../support/project.ts';
 
 const october = { from: Date.UTC(2026, 9, 1), whole: [] };

@@ -6,8 +6,8 @@ import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/ano
 import { anomalyWords } from '../../src/anomalies/words.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
 import { plainText } from '../../src/sinks/message.ts';
-import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
 import type { SqlRow } from '../../src/warehouse/store/index.ts';
+import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 
 interface Asked {
   readonly workspace?: string;

@@ -6,7 +6,7 @@ import type { SpendNow } from '../../src/budgets/spend/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
 import { wholeOfDecimal } from '../../src/money/money.ts';
-import type { AnomalyRow } from '../../src/warehouse/ledger/index.ts';
+import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 
 const usd = (text: string) => wholeOfDecimal(text, 12);

@@ -13,12 +13,12 @@ import {
   readJournal,
 } from '../../src/warehouse/journal/journal.ts';
 import type { Stage } from '../../src/warehouse/load/stage.ts';
+import { builtInSql, readSqlFolder } from '../../src/warehouse/sql/sql-files.ts';
+import { includeFragments } from '../../src/warehouse/sql/sql-fragments.ts';
+import { hashOf } from '../../src/warehouse/sql/statements.ts';
 import { type Connection, type Database, SqlError } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
 import { migrate, migrateTables, viewsOfIngest } from '../../src/warehouse/store/migrate.ts';
-import { builtInSql, readSqlFolder } from '../../src/warehouse/store/sql-files.ts';
-import { includeFragments } from '../../src/warehouse/store/sql-fragments.ts';
-import { hashOf } from '../../src/warehouse/store/statements.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { projectWithBooks } from '../support/given-books.ts';
 import { newProject } from '../support/project.ts';

@@ -1,7 +1,7 @@
 import { matchesStars } from '../../text/star-pattern.ts';
 import { dayMs, dayNamed, type Instant } from '../../time/time.ts';
-import type { AnomalyRow, AnswerCache } from '../../warehouse/ledger/index.ts';
-import type { Connection } from '../../warehouse/store/index.ts';
+import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
+import type { AnomalyRow } from '../../warehouse/watch/index.ts';
 import { type Budget, type BudgetScope, budgetCalendar } from '../rules/budget.ts';
 import { costsOf } from '../spend/spend.ts';
 import type { AnomalyPlace, KnownAnomaly } from './known-anomalies.ts';

@@ -1,7 +1,6 @@
 import { costAtPace, type KnownSpend, knownHours } from '../../outlook/index.ts';
 import { type CalendarPeriod, dayMs, hourMs, type Instant, type Window } from '../../time/time.ts';
-import type { AnswerCache } from '../../warehouse/ledger/index.ts';
-import type { Connection } from '../../warehouse/store/index.ts';
+import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
 import type { Budget } from '../rules/budget.ts';
 import { oddSteps, type PaceForecast, toTrillionths } from '../rules/period-forecast.ts';
 import { costsOf } from '../spend/spend.ts';

@@ -1,6 +1,6 @@
 import { engineVersion, type Forecast } from '../../forecast/index.ts';
 import { formatSecond } from '../../time/time.ts';
-import type { AnswerCache, MadeBy } from '../../warehouse/ledger/index.ts';
+import type { AnswerCache, MadeBy } from '../../warehouse/store/index.ts';
 import type { Forecaster } from '../rules/period-forecast.ts';
 
 /** The run that stored a forecast; `now` if this command computed it. */

@@ -1,6 +1,5 @@
 import { hourMs, type Instant } from '../../time/time.ts';
-import type { AnswerCache } from '../../warehouse/ledger/index.ts';
-import type { Connection } from '../../warehouse/store/index.ts';
+import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
 import type { Budget, BudgetScope, PlannedChange } from '../rules/budget.ts';
 import type { ChangePart } from '../rules/planned-change.ts';
 import { exactValues } from '../rules/read-parts.ts';

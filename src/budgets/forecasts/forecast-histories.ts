@@ -11,8 +11,9 @@ import {
   type PeriodKind,
   type Window,
 } from '../../time/time.ts';
-import type { AnswerCache, Completeness } from '../../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
+import type { Completeness } from '../../warehouse/ledger/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { AnswerCache, Connection, SqlRow } from '../../warehouse/store/index.ts';
 import type { Budget } from '../rules/budget.ts';
 import { historyDays, oddSteps, type Steps, stepHoursOf } from '../rules/period-forecast.ts';
 import { fromBooks } from '../rules/usage-unit.ts';

@@ -1,6 +1,6 @@
 import { decimalOfWhole, usdDecimals } from '../../money/money.ts';
 import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../../time/time.ts';
-import type { ForecastRow, ForecastScopeRow } from '../../warehouse/ledger/index.ts';
+import type { ForecastRow, ForecastScopeRow } from '../../warehouse/watch/index.ts';
 import type { Budget } from '../rules/budget.ts';
 import { type NoPeriodForecast, type PeriodForecast, reachedOn } from '../rules/period-forecast.ts';
 import { scopeForSql } from '../spend/spend.ts';

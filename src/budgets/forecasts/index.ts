@@ -10,6 +10,5 @@ export {
   burnUpRows,
   readBudgetsWithStored,
   readBurnUp,
-  type StoredForecast,
 } from './stored-forecasts.ts';
 export { isPartOf } from './without-anomalies.ts';

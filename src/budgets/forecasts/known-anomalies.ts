@@ -1,6 +1,7 @@
 import { dayMs, dayNamed, formatInstant, type Instant } from '../../time/time.ts';
-import type { AnomalyEvaluation, AnomalyRow } from '../../warehouse/ledger/index.ts';
-import { type Connection, readSql } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
+import type { AnomalyEvaluation, AnomalyRow } from '../../warehouse/watch/index.ts';
 import { dailyRate } from './daily-rate.ts';
 import { mainDriverOf } from './main-driver.ts';
 

@@ -9,8 +9,9 @@ import {
   type PeriodKind,
   type Window,
 } from '../../time/time.ts';
-import { type AnswerCache, completeness, forecastKey, knownForecasts } from '../../warehouse/ledger/index.ts';
-import type { Connection } from '../../warehouse/store/index.ts';
+import { completeness } from '../../warehouse/ledger/index.ts';
+import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
+import { forecastKey, knownForecasts } from '../../warehouse/watch/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from '../rules/budget.ts';
 import {
   type Forecaster,

@@ -1,6 +1,7 @@
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../../time/time.ts';
-import { type Connection, readSql } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, unitOf } from '../rules/budget.ts';
 import { withCarried } from '../spend/carried.ts';
 import { costsOf, readSpends, type SpendNow, type SpendsAsked, scopeForSql } from '../spend/spend.ts';

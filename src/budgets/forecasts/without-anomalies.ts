@@ -1,6 +1,6 @@
 import { dayMs, dayName, type Holidays, hourMs, type Instant } from '../../time/time.ts';
-import { type AnswerCache, cachedRows } from '../../warehouse/ledger/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
+import { type AnswerCache, cachedRows } from '../../warehouse/store/index.ts';
 import type { Budget } from '../rules/budget.ts';
 import { type AnomalyPlace, isSamePlace, type KnownAnomaly } from './known-anomalies.ts';
 

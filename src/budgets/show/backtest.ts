@@ -11,7 +11,8 @@ import {
   hourMs,
   type Instant,
 } from '../../time/time.ts';
-import { type Connection, readSql } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import { anomaliesIn, readAnomalyShares } from '../forecasts/anomaly-shares.ts';
 import { withGoingOn } from '../forecasts/going-on.ts';
 import { anomaliesLeftOut, daysOf, type KnownAnomaly, readAnomalyHistory } from '../forecasts/known-anomalies.ts';

@@ -1,4 +1,4 @@
-export { type BudgetBacktest, backtestBudget } from './backtest.ts';
+export { backtestBudget } from './backtest.ts';
 export { backtestToJson, dayOf, describeBacktest, wasRecorded } from './show-backtest.ts';
 export { describeForecasts, forecastsToJson } from './show-forecasts.ts';
 export {

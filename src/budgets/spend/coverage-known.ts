@@ -1,5 +1,6 @@
 import type { Instant, Window } from '../../time/time.ts';
-import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../../warehouse/store/index.ts';
 
 /** How far the books were complete at each instant, as they knew it then. */
 export interface KnownCoverage {

@@ -5,16 +5,13 @@ export { groupGaps } from './gap-words.ts';
 export { namesNotFound, readSpends, type SpendNow, type SpendsAsked, watchedSpends } from './spend.ts';
 export {
   type BudgetFact,
-  type BudgetState,
   type Driver,
   dayIn,
   evaluateBudgets,
   isAskedBy,
-  isForecastAsked,
   isReached,
   limitOf,
   type PartSpend,
-  type Spend,
   shareOf,
   stateOf,
   thresholdKey,

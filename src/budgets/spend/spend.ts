@@ -2,8 +2,10 @@ import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../../money/money.t
 import { costOfDay, knownHours } from '../../outlook/index.ts';
 import { nearest } from '../../text/choices.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../../time/time.ts';
-import { type AnswerCache, type Completeness, cachedRows, completeness } from '../../warehouse/ledger/index.ts';
-import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
+import { type Completeness, completeness } from '../../warehouse/ledger/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../../warehouse/store/index.ts';
+import { type AnswerCache, cachedRows } from '../../warehouse/store/index.ts';
 import { type Budget, type BudgetPart, type BudgetScope, budgetCalendar } from '../rules/budget.ts';
 import { fromBooks, unitOfBooks } from '../rules/usage-unit.ts';
 import { perUnit } from './cost-per-unit.ts';

@@ -3,13 +3,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { plainDecimal } from '../../money/money.ts';
 import { isTextType } from '../../terminal/index.ts';
-import {
-  type Connection,
-  columnsNamed,
-  rowsOfParquet,
-  type SqlParameters,
-  toCellText,
-} from '../../warehouse/store/index.ts';
+import { type Connection, type SqlParameters, toCellText } from '../../warehouse/store/index.ts';
+import { columnsNamed, rowsOfParquet } from '../../warehouse/sql/index.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { textGuard } from '../formats/csv.ts';
 import { csvRecordsOf } from '../formats/csv-figures.ts';

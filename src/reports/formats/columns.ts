@@ -1,4 +1,5 @@
-import { type Connection, noRowsOf, type SqlColumn, type SqlParameters } from '../../warehouse/store/index.ts';
+import { noRowsOf } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlColumn, SqlParameters } from '../../warehouse/store/index.ts';
 
 /** The columns of a SELECT. Parses and binds it, but does not run it. Throws SqlError if it is invalid. */
 export async function columnsOf(

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UnprovenError } from '../../base/errors.ts';
 import { currencyDecimals, decimalOfWhole } from '../../money/money.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
 import {
-  readSql,
   type SqlCell,
   type SqlColumn,
   type SqlResult,

@@ -1,9 +1,7 @@
+import { figuresOf, figuresOfJsonFile, figuresOfParquet } from '../../warehouse/sql/index.ts';
 import {
   type Connection,
   type Database,
-  figuresOf,
-  figuresOfJsonFile,
-  figuresOfParquet,
   openScratch,
   type SqlColumn,
   type SqlParameters,

@@ -1,10 +1,10 @@
 export { columnsOf } from './columns.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { csvChunks } from './csv.ts';
-export { type CurrencyOfAnswer, currencyWords } from './currency-words.ts';
+export type { CurrencyOfAnswer } from './currency-words.ts';
 export { headerOf, ownerText } from './excel.ts';
 export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
-export { costColumnOf, type Figures, type FileReader, figuresOfQuery, fileReader } from './figures.ts';
+export { costColumnOf, figuresOfQuery, fileReader } from './figures.ts';
 export type { FormatOptions, Question } from './format.ts';
 export { jsonLines, jsonRows } from './json.ts';
 export { writeParquet } from './parquet.ts';

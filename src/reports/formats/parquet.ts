@@ -1,4 +1,5 @@
-import { cellOf, copyToParquet, type SqlColumn, selectCells } from '../../warehouse/store/index.ts';
+import { cellOf, copyToParquet, selectCells } from '../../warehouse/sql/index.ts';
+import type { SqlColumn } from '../../warehouse/store/index.ts';
 import { columnsOf } from './columns.ts';
 import type { FormatOptions, Question } from './format.ts';
 

@@ -7,7 +7,8 @@ import {
   partitionsChangedSince,
   viewsSha256,
 } from '../../warehouse/load/index.ts';
-import { type Connection, readSql, type SqlRow } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlRow } from '../../warehouse/store/index.ts';
 import { type Manifest, type PartitionBasis, sha256OfText } from '../exports/manifest.ts';
 import type { BasisKind, LakeTable } from './tables.ts';
 

@@ -1,4 +1,5 @@
-import { type Connection, readSql, sumOfCosts } from '../../warehouse/store/index.ts';
+import { readSql, sumOfCosts } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import type { ManifestFile } from '../exports/manifest.ts';
 import type { CostColumn } from '../formats/figures.ts';
 import { keyOf, type Partition } from './basis.ts';

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { type Connection, holdFolder, noRowsOf, readSql, type SqlParameters } from '../../warehouse/store/index.ts';
+import { noRowsOf, readSql } from '../../warehouse/sql/index.ts';
+import { type Connection, holdFolder, type SqlParameters } from '../../warehouse/store/index.ts';
 import { type ExportPlace, segment } from '../exports/export-names.ts';
 import { readExportsJournal, recordManifest } from '../exports/exports-journal.ts';
 import { type ExportFolder, folderPlace, recover, swap } from '../exports/folder-place.ts';

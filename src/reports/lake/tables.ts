@@ -1,13 +1,5 @@
-import {
-  type Connection,
-  cellOf,
-  instantCell,
-  readSqlFolder,
-  type SqlColumn,
-  type SqlFile,
-  type SqlParameters,
-  selectCells,
-} from '../../warehouse/store/index.ts';
+import { cellOf, instantCell, readSqlFolder, type SqlFile, selectCells } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlColumn, SqlParameters } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { type CostColumn, costColumnOf } from '../formats/figures.ts';
 

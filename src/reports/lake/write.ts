@@ -1,5 +1,6 @@
 import { UnprovenError } from '../../base/errors.ts';
-import { type Connection, copyOfLake, type SqlParameters } from '../../warehouse/store/index.ts';
+import { copyOfLake } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlParameters } from '../../warehouse/store/index.ts';
 import type { ExportFolder } from '../exports/folder-place.ts';
 import type { ManifestFile } from '../exports/manifest.ts';
 import { type Figures, figuresOfFile, figuresOfQuery } from '../formats/figures.ts';

@@ -1,3 +1,5 @@
+export { inCurrency, isConvertible } from './in-currency.ts';
+export { described, listOf } from './list.ts';
 export { filesNamed, isPartitioned, placeOf, publishReport, totalsOf } from './publish-report.ts';
 export { openExportVerifier } from './requery.ts';
-export { type Answer, shortestPath, wholeAnswer, writeJson, writeTable } from './show.ts';
+export { shortestPath, wholeAnswer, writeJson, writeTable } from './show.ts';

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
-import { type Connection, isBuiltIn, lastSeen, type SqlColumn } from '../../warehouse/store/index.ts';
+import { isBuiltIn } from '../../warehouse/sql/index.ts';
+import { type Connection, lastSeen, type SqlColumn } from '../../warehouse/store/index.ts';
 import { type ExportPlace, excelKind, exportPlace } from '../exports/export-names.ts';
 import { type Manifest, sha256OfFile, sha256OfText } from '../exports/manifest.ts';
 import { type FileToWrite, type Published, publishFiles } from '../exports/publish.ts';

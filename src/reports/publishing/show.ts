@@ -10,7 +10,8 @@ import {
 } from '../../terminal/index.ts';
 import { counted } from '../../text/counted.ts';
 import { forTerminal } from '../../text/safe-text.ts';
-import { firstOf, type SqlColumn, sumsOf, toCellText } from '../../warehouse/store/index.ts';
+import { firstOf, sumsOf } from '../../warehouse/sql/index.ts';
+import { type SqlColumn, toCellText } from '../../warehouse/store/index.ts';
 import { manifestName } from '../exports/manifest.ts';
 import { filesOf } from '../exports/publish.ts';
 import { type CompletenessState, describeCompleteness } from '../formats/completeness.ts';

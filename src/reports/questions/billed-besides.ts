@@ -1,5 +1,6 @@
 import { formatInstant } from '../../time/time.ts';
-import { type Connection, readSql } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 

@@ -1,15 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
 import { nearest } from '../../text/choices.ts';
+import { inOrder, isBuiltIn, readSqlFolder, type SqlFile, sparklineOf } from '../../warehouse/sql/index.ts';
 import {
   type Connection,
-  inOrder,
-  isBuiltIn,
-  readSqlFolder,
   type SqlColumn,
   SqlError,
-  type SqlFile,
   type SqlParameters,
-  sparklineOf,
   sqlProblem,
 } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../formats/columns.ts';

@@ -1,7 +1,8 @@
 import { firstTimeDays } from '../../anomalies/index.ts';
 import { dayMs, formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Completeness } from '../../warehouse/ledger/index.ts';
-import { type Connection, readSql } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 
 /** Data that only `costbook alert` evaluates and stores. The header of a report names it: `--! evaluated: anomalies`. */
 export const evaluatedKinds = ['anomalies', 'forecasts', 'outcomes'] as const;

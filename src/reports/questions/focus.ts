@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
-import { type Connection, readSql, type SqlColumn } from '../../warehouse/store/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlColumn } from '../../warehouse/store/index.ts';
 import type { ParameterValue } from './parameters.ts';
 
 /** The FOCUS versions to choose from; the first is the default. */

@@ -1,5 +1,5 @@
 export { type AsOf, closeBeside, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
-export { type BilledBesides, besidesWords, readBilledBesides } from './billed-besides.ts';
+export { besidesWords, readBilledBesides } from './billed-besides.ts';
 export {
   admitReport,
   blamingReport,
@@ -9,10 +9,9 @@ export {
   readReports,
   reportOf,
   selectOf,
-  sparklineQuery,
   topOf,
 } from './catalogue.ts';
-export { type Evaluated, readEvaluated } from './evaluated.ts';
+export { readEvaluated } from './evaluated.ts';
 export {
   type FocusAsked,
   focusAsked,
@@ -22,15 +21,12 @@ export {
   namesOfFocus,
   newestLoad,
 } from './focus.ts';
-export { inCurrency, isConvertible } from './in-currency.ts';
-export { described, listOf } from './list.ts';
 export {
   displayParameters,
   type GivenParameter,
   isForCommandLine,
   monthsOfRange,
   type ParameterValue,
-  parameterOption,
   periodsOf,
   type ReadParameters,
   readParameters,

@@ -15,7 +15,8 @@ import {
   parseMonth,
   type Window,
 } from '../../time/time.ts';
-import type { SqlFile, SqlParameters, SqlValue } from '../../warehouse/store/index.ts';
+import type { SqlFile } from '../../warehouse/sql/index.ts';
+import type { SqlParameters, SqlValue } from '../../warehouse/store/index.ts';
 import { type CompletenessState, lastCompleteMonth } from '../formats/completeness.ts';
 
 /** A parameter that the header of a report declares: `--! params: month month = last-complete, workspace text = *`. */

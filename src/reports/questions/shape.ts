@@ -5,11 +5,10 @@ import {
   amountOfValue,
   aroundLabels,
   aroundSpread,
-  type Connection,
   readSql,
-  type SqlParameters,
   valuesByAmount,
-} from '../../warehouse/store/index.ts';
+} from '../../warehouse/sql/index.ts';
+import type { Connection, SqlParameters } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { admitReport, type Report, selectOf } from './catalogue.ts';
 import type { Spread } from './spread.ts';

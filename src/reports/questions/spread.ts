@@ -1,4 +1,4 @@
-import type { SqlFile } from '../../warehouse/store/index.ts';
+import type { SqlFile } from '../../warehouse/sql/index.ts';
 
 /**
  * Columns made from rows: each value of `column` becomes a column with the sum of `amount`, and the last one is the

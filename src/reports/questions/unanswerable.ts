@@ -1,7 +1,8 @@
 import { nearest } from '../../text/choices.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Completeness } from '../../warehouse/ledger/index.ts';
-import { type Connection, countValue, readSql, valuesOf } from '../../warehouse/store/index.ts';
+import { countValue, readSql, valuesOf } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 import type { Report } from './catalogue.ts';
 import { type ParameterValue, periodsOf } from './parameters.ts';
 

@@ -1,8 +1,8 @@
 import type { Window } from '../../time/time.ts';
 import { lastApplied } from '../journal/journal.ts';
+import { readSql } from '../sql/sql-files.ts';
+import { contentsOf } from '../sql/statements.ts';
 import type { Connection } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
-import { contentsOf } from '../store/statements.ts';
 import type { SnapshotFacts } from './seal.ts';
 
 /** The contents that books had at their last known load; undefined if unknown. */

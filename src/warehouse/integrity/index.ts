@@ -8,8 +8,8 @@ export {
 } from './compare.ts';
 export { extentOf, factsOf } from './contents.ts';
 export { findTraces, readAllTables, setAside } from './damage.ts';
-export { openRebuildingWarehouse, type RebuildingBase, type RebuildingWarehouse } from './rebuilding.ts';
-export { readSeal, type Seal, type SealState, type SnapshotFacts } from './seal.ts';
+export { openRebuildingWarehouse, type RebuildingBase } from './rebuilding.ts';
+export { readSeal, type SnapshotFacts } from './seal.ts';
 export { describeFacts, knowledgeOf } from './snapshot.ts';
 export { snapshotFile } from './snapshot-file.ts';
 export { type UnendedRun, unendedRun } from './unended-run.ts';

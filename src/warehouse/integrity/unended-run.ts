@@ -3,8 +3,8 @@ import { CostbookError, LockedError } from '../../base/errors.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { JournalLossError, journalFolder, readJournal } from '../journal/journal.ts';
 import type { NumberedEvent } from '../journal/journal-events.ts';
+import { readSql } from '../sql/sql-files.ts';
 import { openDatabase } from '../store/database.ts';
-import { readSql } from '../store/sql-files.ts';
 import type { Books } from './books.ts';
 import { warehouseFile } from './warehouse-file.ts';
 

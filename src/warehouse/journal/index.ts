@@ -1,2 +1,2 @@
 export { JournalLossError, journalFault, journalFolder } from './journal.ts';
-export { type ClosedGaps, closeGaps, type LostEvents } from './journal-gaps.ts';
+export { closeGaps, type LostEvents } from './journal-gaps.ts';

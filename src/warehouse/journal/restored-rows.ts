@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
+import { journaledTables } from '../sql/ledger-tables.ts';
+import { insertRestoredRows, journaledRowsOf, removeJournaledRowsOf } from '../sql/statements.ts';
 import type { Connection } from '../store/connection.ts';
-import { journaledTables } from '../store/ledger-tables.ts';
-import { insertRestoredRows, journaledRowsOf, removeJournaledRowsOf } from '../store/statements.ts';
 import { type JournalEvent, lastNumberOf, type NumberedEvent } from './journal-events.ts';
 
 /** Rows that are read at once. */

@@ -3,9 +3,9 @@ import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import { allRowsMatch, type TotalDecimals } from '../load/reconciliation.ts';
 import type { LoadedQuery } from '../load/write-load.ts';
+import { readSql } from '../sql/sql-files.ts';
+import { type AnswerCache, cachedRows } from '../store/answer-cache.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
-import { type AnswerCache, cachedRows } from './answer-cache.ts';
 import type { WriteClock } from './write-clock.ts';
 
 /** What the ledger records about an account before a run. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CostbookError, UsageError } from '../../base/errors.ts';
+import { isBuiltIn, readSql, readSqlFolder, type SqlFile } from '../sql/sql-files.ts';
 import type { Connection, SqlColumn } from '../store/connection.ts';
-import { isBuiltIn, readSql, readSqlFolder, type SqlFile } from '../store/sql-files.ts';
 import { sqlProblem } from '../store/sql-problem.ts';
 import { type JsonValue, toCellText, toJsonValue } from '../store/values.ts';
 

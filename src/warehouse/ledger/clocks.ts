@@ -1,10 +1,10 @@
 import { clockToleranceMs, type FastClock } from '../../time/clock.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { ledgerTables } from '../sql/ledger-tables.ts';
+import { readSql } from '../sql/sql-files.ts';
+import { lastInstantsOf } from '../sql/statements.ts';
 import type { Connection } from '../store/connection.ts';
-import { ledgerTables } from '../store/ledger-tables.ts';
-import { readSql } from '../store/sql-files.ts';
-import { lastInstantsOf } from '../store/statements.ts';
 
 /** A load that was fetched under a fast clock, with the hour from which on its numbers do not count as complete. */
 export interface FalseClaim {

@@ -2,8 +2,8 @@ import { amount, trimmedDecimal } from '../../money/money.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { addCalendarMonths, formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 import type { Invoice, MonthToClose, Reopening } from './reopening.ts';
 
 /** What a month billed to an account at its close; costs are decimal text in USD. */

@@ -1,8 +1,8 @@
 import type { Failure } from '../../base/failure.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 import {
   type JobHistory,
   jobHistories,

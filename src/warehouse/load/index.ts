@@ -1,19 +1,9 @@
 export { checkWords } from './check-codes.ts';
-export type {
-  InventoryStage,
-  ListedResource,
-  ListingFacts,
-  ListingKey,
-  ListingOutcome,
-  ListingReading,
-  ListingWritten,
-} from './inventory.ts';
+export type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from './inventory.ts';
 export { type CostPartition, costPartitions, lastLoadOf, partitionsChangedSince, viewsSha256 } from './partitions.ts';
 export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
 export type { DeploymentsStage, ListedDeployments } from './resource-events.ts';
 export type { Stage } from './stage.ts';
-export type { LoadRole } from './stage-state.ts';
-export type { PageSink, StagedPage } from './staged-pages.ts';
 export {
   type ComparedTotals,
   type ContradictedQuestion,

@@ -1,8 +1,8 @@
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import type { EventScalar } from '../journal/journal-events.ts';
+import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
-import { readSql, readSqlFolder } from '../store/sql-files.ts';
 
 /** A resource from a listing, ready for the books; instants as text, labels and connections as JSON. */
 export interface ListedResource {

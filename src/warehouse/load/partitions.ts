@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { floorMonth, formatInstant, type Instant } from '../../time/time.ts';
+import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
-import { readSql, readSqlFolder } from '../store/sql-files.ts';
 
 /** The costs of one account in one calendar month. */
 export interface CostPartition {

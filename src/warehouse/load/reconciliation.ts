@@ -1,8 +1,8 @@
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { JournalEvent } from '../journal/journal-events.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Connection, SqlParameters } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 
 /** A comparison with the platform's totals; cost and usage are decimal text. */
 export interface Reconciliation {

@@ -1,7 +1,7 @@
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, hourMs, type Instant, type Window } from '../../time/time.ts';
+import { readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import { readSqlFolder } from '../store/sql-files.ts';
 import {
   type DifferingHours,
   type Reconciliation,

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 import {
   allRowsMatch,
   type DifferingHours,

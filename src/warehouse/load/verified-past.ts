@@ -2,8 +2,8 @@ import { plainDecimal } from '../../money/money.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection, SqlRow, SqlValue } from '../store/connection.ts';
-import { readSql, readSqlFolder } from '../store/sql-files.ts';
 import { checkWords } from './check-codes.ts';
 import {
   type Reconciliation,

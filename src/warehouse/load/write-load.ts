@@ -7,8 +7,8 @@ import {
   unionWindows,
   type Window,
 } from '../../time/time.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { SqlParameters, SqlRow } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 import { type Reconciliation, reconciliationValues, toleranceParameters } from './reconciliation.ts';
 import { decimalsSeen, type LoadRole, type StageState, windowParameters } from './stage-state.ts';
 

@@ -1,10 +1,10 @@
 import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from '@duckdb/node-api';
 import { CostbookError, messageOf, UsageError } from '../../base/errors.ts';
+import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from '../sql/statements.ts';
 import { expectAnswering, expectAnsweringWords } from './answering-functions.ts';
 import type { AdmitOptions, AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';
 import { asParserError, type Fail } from './duckdb-errors.ts';
-import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from './statements.ts';
 
 /** What admitting a typed query needs from its connection. */
 export interface Admitting {

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../base/errors.ts';
 import { nearest } from '../../text/choices.ts';
+import { type Parsed, parsedOf, type Tree, walk } from '../sql/parse-tree.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Fail } from './duckdb-errors.ts';
-import { type Parsed, parsedOf, type Tree, walk } from './parse-tree.ts';
-import { readSql } from './sql-files.ts';
 
 /**
  * The functions after FROM that only answer. DuckDB has others that write files, change how it works, or read memory by its

@@ -1,8 +1,8 @@
 import { formatInstant, type Instant } from '../../time/time.ts';
+import { ledgerTables } from '../sql/ledger-tables.ts';
+import { readSql, readSqlFolder, type SqlFile } from '../sql/sql-files.ts';
+import { lastSeenOf, makeAsOfView } from '../sql/statements.ts';
 import type { Connection } from './connection.ts';
-import { ledgerTables } from './ledger-tables.ts';
-import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
-import { lastSeenOf, makeAsOfView } from './statements.ts';
 
 /** The catalog name of the file itself when a query answers as of an instant. */
 export const presentCatalog = 'present';

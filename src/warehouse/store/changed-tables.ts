@@ -1,6 +1,6 @@
+import { readSql } from '../sql/sql-files.ts';
+import { hashOf, migrationsOf } from '../sql/statements.ts';
 import type { Connection } from './connection.ts';
-import { readSql } from './sql-files.ts';
-import { hashOf, migrationsOf } from './statements.ts';
 
 /** Tables of a program's own facts: an upgrade changes them without an event of the journal, a rebuild leaves them empty. */
 const tablesOfProgram = [

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { DamagedFileError, NoBooksError } from '../../base/errors.ts';
 import { memoryLimitMb } from '../../base/memory.ts';
+import { attach, lockDownStatements, setMemoryLimit, useUtc, useWarehouse } from '../sql/statements.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { DuckDBInstance } from './duckdb.ts';
 import { asOurError, type Fail } from './duckdb-errors.ts';
@@ -17,7 +18,6 @@ import {
   spillRoom,
   writersSpillName,
 } from './spill.ts';
-import { attach, lockDownStatements, setMemoryLimit, useUtc, useWarehouse } from './statements.ts';
 
 /** What a database that nobody queries keeps at most, in MB. */
 const leastMemoryMb = 32;

@@ -1,6 +1,6 @@
+import type { SqlFile } from '../sql/sql-files.ts';
 import type { Connection, LazyViews } from './connection.ts';
 import { readFirst } from './migrate.ts';
-import type { SqlFile } from './sql-files.ts';
 import { commentViews } from './view-comments.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { messageOf, OlderBooksError, UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
+import { readSql, readSqlFolder, type SqlFile } from '../sql/sql-files.ts';
+import { migrationsOf } from '../sql/statements.ts';
 import { type Connection, SqlError } from './connection.ts';
-import { readSql, readSqlFolder, type SqlFile } from './sql-files.ts';
-import { migrationsOf } from './statements.ts';
 import { commentViews } from './view-comments.ts';
 
 /**

@@ -1,4 +1,14 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
+import {
+  beginReadOnly,
+  beginTransaction,
+  checkpointWarehouse,
+  commitTransaction,
+  joinAsChosen,
+  joinInOrder,
+  rollbackTransaction,
+  setThreads,
+} from '../sql/statements.ts';
 import { admitTyped } from './allowed-sql.ts';
 import { Appenders } from './appenders.ts';
 import {
@@ -14,16 +24,6 @@ import {
   type SqlValue,
 } from './connection.ts';
 import { asTyped, type Fail } from './duckdb-errors.ts';
-import {
-  beginReadOnly,
-  beginTransaction,
-  checkpointWarehouse,
-  commitTransaction,
-  joinAsChosen,
-  joinInOrder,
-  rollbackTransaction,
-  setThreads,
-} from './statements.ts';
 
 /** How often to repeat an interruption: DuckDB ignores one that comes just before a statement starts. */
 const interruptAgainMs = 20;

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
+import type { SqlFile } from '../sql/sql-files.ts';
 import type { SqlError } from './connection.ts';
-import type { SqlFile } from './sql-files.ts';
 
 /**
  * DuckDB's error about a file's SQL, with the file's path and line in front if DuckDB names one. `linesBefore` is the

@@ -1,6 +1,6 @@
+import { readSql, type SqlFile } from '../sql/sql-files.ts';
+import { commentOn } from '../sql/statements.ts';
 import type { Connection } from './connection.ts';
-import { readSql, type SqlFile } from './sql-files.ts';
-import { commentOn } from './statements.ts';
 
 /**
  * Stores the comments of created views and of their columns. A view's comment is what its file is about. A column's is

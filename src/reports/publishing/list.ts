@@ -1,6 +1,6 @@
 import { formatTable, type TableLayout, wrapWords } from '../../terminal/index.ts';
-import type { Report } from './catalogue.ts';
-import { parameterOption } from './parameters.ts';
+import type { Report } from '../questions/catalogue.ts';
+import { parameterOption } from '../questions/parameters.ts';
 
 /** A report as data. */
 export function described({ name, about, grain, parameters, formats }: Report): Record<string, unknown> {

@@ -1,5 +1,8 @@
 import type { Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { rememberChecks } from '../ledger/checks.ts';
+import type { WriteClock } from '../ledger/write-clock.ts';
+import { type AnswerCache, type MadeBy, storeAnswers } from '../store/answer-cache.ts';
 import type { Connection } from '../store/connection.ts';
 import { type AlertFeedback, recordFeedback } from './alert-feedback.ts';
 import {
@@ -20,10 +23,7 @@ import {
   storedAnswers,
 } from './alerts.ts';
 import { type AnomalyEvaluation, recordAnomalies } from './anomalies.ts';
-import { type AnswerCache, type MadeBy, storeAnswers } from './answer-cache.ts';
-import { rememberChecks } from './checks.ts';
 import { type ForecastsMade, recordForecasts } from './forecasts.ts';
-import type { WriteClock } from './write-clock.ts';
 
 /** Alerts, their messages, and the results that they come from. */
 export interface AlertRecords {

@@ -1,8 +1,8 @@
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 
 /** The last time that a key was raised. Facts are JSON that only their authors parse. */
 export interface KnownAlert {

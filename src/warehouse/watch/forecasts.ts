@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import { readSql } from '../store/sql-files.ts';
 
 /** A forecast of a period as the ledger stores it: instants and dates as text, USD as decimal text. */
 export interface ForecastRow {

@@ -1,17 +1,12 @@
 import type { MonthRate, SecondCurrency } from '../../currency/index.ts';
 import { addCalendarMonths, floorMonth, type Instant, parseMonth } from '../../time/time.ts';
-import {
-  aroundConverted,
-  type Connection,
-  monthsOf,
-  type SqlColumn,
-  type SqlParameters,
-} from '../../warehouse/store/index.ts';
+import { aroundConverted, monthsOf } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlColumn, SqlParameters } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../formats/columns.ts';
 import type { CurrencyOfAnswer } from '../formats/currency-words.ts';
 import { costColumnOf } from '../formats/figures.ts';
-import { type Report, selectOf } from './catalogue.ts';
-import { type ParameterValue, periodsOf } from './parameters.ts';
+import { type Report, selectOf } from '../questions/catalogue.ts';
+import { type ParameterValue, periodsOf } from '../questions/parameters.ts';
 
 /** A report whose rows have amounts in a second currency, if it has a cost. */
 interface InCurrency {

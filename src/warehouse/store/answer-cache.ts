@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { arch } from 'node:os';
 import { buildId, nodeVersion } from '../../base/version.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
-import type { Connection, SqlParameters, SqlRow } from '../store/connection.ts';
-import { readSql, type SqlFolder } from '../store/sql-files.ts';
+import { readSql, type SqlFolder } from '../sql/sql-files.ts';
+import type { Connection, SqlParameters, SqlRow } from './connection.ts';
 
 /**
  * What a cached answer is of. `rows`: of a query. `cost`: a budget in a window. `steps`: the history of a budget. `places`: the
