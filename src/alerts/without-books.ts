@@ -72,7 +72,7 @@ export async function alertWithoutBooks(
 ): Promise<void> {
   const words = messageOf(error);
   try {
-    if (isDiskFull(words)) {
+    if (isDiskFull(error)) {
       const present = () => presentDisk(command, words, context);
       await notifyOnce('disk', present, fullDiskWords(words).found, context);
     } else if (options.isOfBooks && isOfBooks(error) && !reported.has(error)) {
@@ -244,7 +244,7 @@ async function store(name: Name, alert: UnstoredAlert, { dir, effects }: Alertin
     await write(fileOf(dir, name), alert);
     return true;
   } catch (error) {
-    const elsewhere = isDiskFull(messageOf(error)) ? undefined : await fileElsewhere(dir, name, true);
+    const elsewhere = isDiskFull(error) ? undefined : await fileElsewhere(dir, name, true);
     if (elsewhere !== undefined && (await write(elsewhere, alert).then(isDone, isFailed))) return true;
     effects.log.warn('alert.not_stored', 'Could not store which sinks were notified', { reason: messageOf(error) });
     return false;

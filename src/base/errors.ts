@@ -91,7 +91,7 @@ export class PlatformError extends CostbookError {
   override readonly exitCode = exitCodes.platform;
   /** HTTP status of the answer; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** The `error` field of the platform's error body (2.14). */
+  /** The `error` field of the platform's error body (2.14), in its own words; without an answer, what kept it away. */
   readonly code: string | undefined;
   /** Whether the same request may succeed later without any change. */
   readonly retryable: boolean;
@@ -113,6 +113,10 @@ export class PlatformError extends CostbookError {
     this.code = details.code;
     this.retryable = details.retryable ?? false;
     this.retryAfterMs = details.retryAfterMs;
+  }
+  /** What kept an answer away: `unreachable`, `timeout`. Undefined if there was one: the platform may say the same. */
+  get fault(): string | undefined {
+    return this.status === undefined ? this.code : undefined;
   }
 }
 
@@ -205,12 +209,16 @@ export function isForRepair(error: unknown): error is DamagedFileError | Changed
   return error instanceof DamagedFileError || error instanceof ChangedFileError;
 }
 
-/** Whether an error text says that nothing more can be written: a full disk, a used-up quota, or a limit of file sizes. */
-export function isDiskFull(words: string): boolean {
-  return [diskFull, overQuota, fileTooLarge].some((pattern) => pattern.test(words));
+/**
+ * Whether an error says that this machine can write nothing more: a full disk, a used-up quota, or a limit of file sizes.
+ * The platform and names may have the same words: only errors of the machine are read.
+ */
+export function isDiskFull(error: unknown): boolean {
+  if (error instanceof CostbookError && error.exitCode !== exitCodes.machine) return false;
+  return [diskFull, overQuota, fileTooLarge].some((pattern) => pattern.test(messageOf(error)));
 }
 
-/** What prevents writing, for texts that `isDiskFull` accepts. */
+/** What prevents writing, for the words of an error that `isDiskFull` accepts. */
 interface FullDiskWords {
   /** For a title. */
   readonly found: string;
@@ -277,7 +285,7 @@ export function systemWords(error: unknown): string {
 
 /** What to do about an error of the operating system, as far as it is always the same. */
 export function adviceOf(error: unknown): string | undefined {
-  if (isDiskFull(messageOf(error))) {
+  if (isDiskFull(error)) {
     const { found, remedy } = fullDiskWords(messageOf(error));
     return `${found}: ${remedy} and run this again; nothing that was loaded before is lost`;
   }

@@ -13,6 +13,9 @@ import { act, type NextStep, nextWords } from './next-step.ts';
 /** The code of a run that failed because windows do not match the platform's totals. */
 export const unprovenWindowCode = 'unproven_window';
 
+/** The code of whatever failed because this machine can write nothing more. */
+export const diskFullCode = 'disk_full';
+
 /** Why a run or step failed, for the ledger: what its words do not decide. */
 export interface Failure {
   /** `answered_401`, `reduced_access`. */
@@ -28,15 +31,15 @@ export function failureOf(error: unknown): Failure {
 }
 
 function codeOfError(error: unknown): string {
-  if (isDiskFull(messageOf(error))) return 'disk_full';
+  if (isDiskFull(error)) return diskFullCode;
   if (error instanceof PlatformError) return platformCode(error);
   if (error instanceof CostbookError) return error.failureCode ?? snakeCase(error.name.replace(/Error$/, ''));
   return isSystemError(error) ? String(error.code) : 'bug';
 }
 
 /** The status, or the kind of the network failure. The platform's own code is text from outside. */
-function platformCode({ status, code, failureCode }: PlatformError): string {
-  return failureCode ?? (status === undefined ? (code ?? 'platform') : `answered_${status}`);
+function platformCode({ status, fault = 'platform', failureCode }: PlatformError): string {
+  return failureCode ?? (status === undefined ? fault : `answered_${status}`);
 }
 
 function snakeCase(name: string): string {
@@ -45,8 +48,7 @@ function snakeCase(name: string): string {
 
 /** The step that an error carries, or the one for an error of the operating system. */
 function stepOfError(error: unknown): NextStep | undefined {
-  const message = messageOf(error);
-  if (isDiskFull(message)) return act(`${fullDiskWords(message).remedy}.`);
+  if (isDiskFull(error)) return act(`${fullDiskWords(messageOf(error)).remedy}.`);
   const advice = adviceOf(error);
   if (advice !== undefined) return act(`${advice}.`);
   return error instanceof CostbookError ? error.next : undefined;

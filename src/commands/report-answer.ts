@@ -504,12 +504,15 @@ function chosenColumns(answered: readonly SqlColumn[], focus: FocusAsked | undef
 }
 
 /** Former reports whose names are now commands. */
-const formerNames: Readonly<Record<string, string>> = { forecast: 'stored_forecasts', restatements: 'restated_days' };
+const formerNames = new Map([
+  ['forecast', 'stored_forecasts'],
+  ['restatements', 'restated_days'],
+]);
 
 function unknownReport(name: string | undefined, reports: readonly Report[]): string {
   const names = reports.map((candidate) => candidate.name);
   if (name === undefined) return `name a report: ${names.join(', ')}`;
-  const guess = formerNames[name] ?? nearest(name, names);
+  const guess = formerNames.get(name) ?? nearest(name, names);
   return `there is no report "${name}"${guess ? ` (did you mean "${guess}"?)` : ''}: expected one of ${names.join(', ')}`;
 }
 

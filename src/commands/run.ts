@@ -11,7 +11,7 @@ import {
   wordsOf,
   worstExitCode,
 } from '../base/errors.ts';
-import { failureOf } from '../base/failure.ts';
+import { diskFullCode, failureOf } from '../base/failure.ts';
 import { expectProject } from '../base/project-folder.ts';
 import {
   commandLineOf,
@@ -132,22 +132,21 @@ interface JobRun {
   readonly context: CommandContext;
 }
 
-/** Called with the failure, in words, and with errors of the books that prevent storing alerts. */
-type OnFailure = (words: string, ofBooks: unknown) => Promise<void>;
+/** Called with whether the disk is full, the failure in words, and errors of the books that prevent storing alerts. */
+type OnFailure = (isOfDisk: boolean, words: string, ofBooks: unknown) => Promise<void>;
 
 /** Runs a job. If the books cannot store its failure and the job alerts, notifies the sinks without the books. */
 async function alertingWithoutBooks(asked: JobRun): Promise<number> {
   const { job, context } = asked;
-  async function alert(words: string, ofBooks: unknown): Promise<void> {
-    if (!alerts(asked)) return;
+  async function alert(isOfDisk: boolean, words: string, ofBooks: unknown): Promise<void> {
     const isOfBooks = isForRepair(ofBooks);
-    const error = isOfBooks && !isDiskFull(words) ? ofBooks : new Error(words);
-    await alertWithoutBooks(startedAs(job), error, context, { isOfBooks });
+    if (!alerts(asked) || !(isOfDisk || isOfBooks)) return;
+    await alertWithoutBooks(startedAs(job), isOfDisk ? new Error(words) : ofBooks, context, { isOfBooks });
   }
   try {
     return await runJob(asked, alert);
   } catch (error) {
-    await alert(messageOf(error), error);
+    await alert(isDiskFull(error), messageOf(error), error);
     throw error;
   }
 }
@@ -244,7 +243,8 @@ async function runUnderLock(
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
-  if (outcome.error !== undefined) await onFailure(outcome.error, ofBooks);
+  const isOfDisk = results.some(({ failure }) => failure?.code === diskFullCode);
+  if (outcome.error !== undefined) await onFailure(isOfDisk, outcome.error, ofBooks);
   await end({ ...outcome, spends });
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);

@@ -419,7 +419,7 @@ async function unlessPlatformFails<T>(
   } catch (error) {
     ingest.tools.signal.throwIfAborted(); // timed out, or stopped by a person
     // If the platform has not answered anything yet, the next request would wait just as long.
-    const isMute = error instanceof PlatformError && error.code === 'timeout' && !ingest.progress.hasAnswered;
+    const isMute = error instanceof PlatformError && error.fault === 'timeout' && !ingest.progress.hasAnswered;
     const mayGoOn = error instanceof RefusedAnswerError || (error instanceof PlatformError && !isHopeless(error));
     if (isMute || !mayGoOn) throw error;
     note(ingest, error);

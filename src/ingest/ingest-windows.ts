@@ -494,7 +494,7 @@ function unprovenOf(window: Window, { reason, costDifference }: NotReconciled): 
 /** True if every other request of this account would fail the same way. */
 export function isHopeless(error: PlatformError): boolean {
   return (
-    ['unreachable', 'certificate', 'tls', 'web_page'].includes(error.code ?? '') ||
+    ['unreachable', 'certificate', 'tls', 'web_page'].includes(error.fault ?? '') ||
     (error.status !== undefined && error.status < 500 && ![408, 429].includes(error.status))
   );
 }

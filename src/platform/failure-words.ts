@@ -38,8 +38,8 @@ export function explain(error: PlatformError, failed: FailedRequest): PlatformEr
   });
 }
 
-function isOfConnection({ status, code }: PlatformError): boolean {
-  return status === undefined && ['unreachable', 'certificate', 'tls'].includes(code ?? '');
+function isOfConnection({ fault = '' }: PlatformError): boolean {
+  return ['unreachable', 'certificate', 'tls'].includes(fault);
 }
 
 /** What happened. Errors without a status name the host themselves, or say what was wrong with the body. */
@@ -101,8 +101,8 @@ function stepAfter(error: PlatformError, { operation, host, tokenSetting }: Fail
   }
 }
 
-function stepAfterNoAnswer({ code }: PlatformError, host: string): NextStep {
-  switch (code) {
+function stepAfterNoAnswer({ fault }: PlatformError, host: string): NextStep {
+  switch (fault) {
     case 'unreachable':
       return act(
         'check whether the platform is up. If it is, check its address (url in costbook.yaml, or COSTBOOK_URL), the network and the proxy settings.',

@@ -30,15 +30,15 @@ export function retryDelayMs(attempts: Attempts, failure: unknown, random: () =>
   if (!(failure instanceof PlatformError) || !failure.retryable) return undefined; // retrying does not fix a bug
   const left = waitBudgetMs - attempts.waitedMs;
   const failed = attempts.made - attempts.putOff;
-  if (failed >= attemptsFor(failure.code)) return undefined;
+  if (failed >= attemptsFor(failure.fault)) return undefined;
   if (failure.retryAfterMs !== undefined) return failure.retryAfterMs <= left ? failure.retryAfterMs : undefined;
   const delay = Math.min(maxDelayMs, baseDelayMs * 2 ** (failed - 1)) * random();
   return delay <= left ? delay : undefined;
 }
 
-function attemptsFor(code: string | undefined): number {
-  if (code === 'unreachable') return maxConnectAttempts;
-  return code === 'timeout' || code === 'slow' ? maxSilentAttempts : maxAttempts;
+function attemptsFor(fault: string | undefined): number {
+  if (fault === 'unreachable') return maxConnectAttempts;
+  return fault === 'timeout' || fault === 'slow' ? maxSilentAttempts : maxAttempts;
 }
 
 /**
@@ -46,7 +46,7 @@ function attemptsFor(code: string | undefined): number {
  * that changes something be sent again.
  */
 export function isCertainlyNotDone(failure: PlatformError): boolean {
-  return failure.code === 'unreachable' || failure.status === 429;
+  return failure.fault === 'unreachable' || failure.status === 429;
 }
 
 /** A shorter Retry-After does not postpone, because a platform that always says "at once" is failing. */

@@ -6,6 +6,8 @@ import { webhookBody } from './webhook.ts';
 
 /** Of the output, no more is read into memory. */
 const maxOutputBytes = 64 * 1024;
+/** After its end, output that is still on its way is read for so long. */
+const lastOutputMs = 500;
 
 /** A command that a crossed threshold runs: no shell, and nothing of the alert among its arguments. */
 export interface CommandSettings {
@@ -50,6 +52,7 @@ function runCommand(
     let bytes = 0;
     let hasStarted = false;
     let isLate = false;
+    let lastOutput: NodeJS.Timeout | undefined;
     const timer = setTimeout(() => {
       isLate = true;
       killGroup(child.pid);
@@ -58,6 +61,7 @@ function runCommand(
     signal.addEventListener('abort', onAbort, { once: true });
     function end(): void {
       clearTimeout(timer);
+      clearTimeout(lastOutput);
       signal.removeEventListener('abort', onAbort);
     }
     for (const stream of [child.stdout, child.stderr]) {
@@ -78,7 +82,14 @@ function runCommand(
       const reason = `could not start ${program}: ${why}; correct run in jobs/budgets.yaml`;
       resolve({ outcome: 'refused', reason, isPassing: false });
     });
-    child.on('exit', () => killGroup(child.pid)); // what it left behind would hold the output open
+    child.on('exit', () => {
+      clearTimeout(timer);
+      killGroup(child.pid); // what it left behind would hold the output open
+      // A daemon has left the group: nobody waits for it.
+      lastOutput = setTimeout(() => {
+        for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      }, lastOutputMs);
+    });
     child.on('close', (code, endedBy) => {
       if (!hasStarted) return;
       end();

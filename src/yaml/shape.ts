@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../base/errors.ts';
-import { quoted } from '../text/choices.ts';
 import {
   choiceParser,
   type Given,
@@ -10,7 +9,7 @@ import {
   type Parse,
   type Problems,
   parseBoolean,
-  unknownKeyHint,
+  unknownKeyWords,
 } from './yaml.ts';
 
 // What a YAML file may have, as zod schemas that explain mistakes in our words. docs/schema is written from the same ones.
@@ -163,7 +162,7 @@ export function mapping<T extends Record<string, z.ZodMiniType>>(
         const [key, ...deeper] = issue.path ?? [];
         if (issue.code === 'unrecognized_keys' && key === undefined) {
           return issue.keys.map((name) => {
-            const message = `unknown key ${quoted(name)}; ${unknownKeyHint(name, { keys, ...rule })}`;
+            const message = unknownKeyWords(name, { keys, ...rule });
             return { code: 'custom', path: [name], message, params: { isKey: true }, input: name };
           });
         }

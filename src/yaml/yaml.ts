@@ -353,7 +353,7 @@ export function keysOf(given: Given, rule: MappingRule, problems: Problems): Rea
     if (typeof name !== 'string') {
       problems.report(key, `found ${kindOf(name)} as a key, expected one of ${oneOf(rule.keys)}`);
     } else if (!rule.keys.includes(name)) {
-      problems.report(key, `unknown key ${quoted(name)}; ${unknownKeyHint(name, rule)}`);
+      problems.report(key, unknownKeyWords(name, rule));
     } else if (lines.has(name)) {
       problems.report({ ...key, key: name }, `found a second time, first on line ${lines.get(name)}; keep one`);
     } else {
@@ -390,11 +390,19 @@ export function entriesOf(given: Given, expected: string, problems: Problems): R
   return entries;
 }
 
-export function unknownKeyHint(name: string, { keys, elsewhere }: MappingRule): string {
-  const home = elsewhere?.find((other) => other.keys.includes(name));
-  if (home) return `it belongs to ${home.place}; move it there`;
-  const guess = nearest(name, keys);
-  return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
+/** An unknown key, and what to do. Only its first word is shown: in `{ token abc }` its value, a secret, is part of it. */
+export function unknownKeyWords(name: string, { keys, elsewhere }: MappingRule): string {
+  const [word = ''] = /^[\w.-]*/.exec(name) ?? [];
+  const isWord = word === name;
+  return `unknown key ${quoted(isWord ? name : `${word}…`)}; ${hint()}`;
+
+  function hint(): string {
+    if (!isWord && keys.includes(word)) return `write "${word}: " and then its value`;
+    const home = elsewhere?.find((other) => other.keys.includes(name));
+    if (home) return `it belongs to ${home.place}; move it there`;
+    const guess = nearest(word, keys);
+    return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
+  }
 }
 
 /** The items of a list; empty for anything else. Other values, empty lists and unresolved aliases are reported. */

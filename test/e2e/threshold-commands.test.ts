@@ -81,6 +81,14 @@ test('a command that fails or takes too long is not run again, and its receipt s
   ]);
 });
 
+test('nobody waits for a daemon that a command has started, which keeps its output open', async () => {
+  const dir = await projectWith('setsid sleep 20 & echo started');
+  const begun = Date.now();
+  await alert(dir);
+  expect(Date.now() - begun).toBeLessThan(15_000);
+  expect(await receipts(dir)).toEqual([{ sink, outcome: 'delivered', reason: 'answered: exit code 0\nstarted' }]);
+});
+
 test('a command that cannot be started is reported, and tried again by the next run', async () => {
   const dir = await projectWith('echo x >> runs.txt');
   await chmod(join(dir, 'run.sh'), 0o600);

@@ -14,6 +14,7 @@ const deleteModel = (client: Client) => call(client, operations.deleteModel, { m
 describe('a request that changes something', () => {
   test.each([
     ['500', refuse(500, 'internal', 'no')],
+    ['500 whose words say that nothing was reached', refuse(500, 'unreachable', 'no')],
     ['503 with Retry-After', refuse(503, 'busy', 'later', { 'retry-after': '1' })],
     ['a reset connection', reset],
     ['a body that is cut short', cutShort({ metadata: { name: 'm' } })],

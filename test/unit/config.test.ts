@@ -875,6 +875,16 @@ landing:
     `);
   });
 
+  test('a key whose colon lacks a space, or is missing, does not show the secret behind it', () => {
+    const text = problems(
+      'sinks:\n  a: { type: pagerduty, routingKey R0u71ngk3yAAAABBBB }\n  b: { type: slack, url:https://hooks.slack.com/x }\n',
+      reach,
+    );
+    expect(text).toContain('unknown key "routingKey…"; write "routingKey: " and then its value');
+    expect(text).toContain('unknown key "url…"; write "url: " and then its value');
+    expect(text).not.toMatch(/R0u71|hooks\.slack/);
+  });
+
   test('since must be a whole hour in the past', () => {
     for (const since of ['2026-11-05T10:00:00Z', '2026-11-05T12:00:00+02:00', '-0d']) {
       expect(parse(`since: ${since}`, reach).accounts[0]?.since).toBeLessThanOrEqual(now);

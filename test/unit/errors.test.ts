@@ -188,10 +188,19 @@ describe('a disk that cannot be written', () => {
     const error = Object.assign(new Error(message), { code: message.slice(0, 6), syscall: 'write' });
     expect(wordsOf(error).join('\n')).toMatch(words);
     expect(wordsOf(error).join('\n')).toContain('run this again');
-    expect(isDiskFull(message)).toBe(true);
+    expect(isDiskFull(error)).toBe(true);
     expect(failureOf(error).code).toBe('disk_full');
     const { found, remedy } = fullDiskWords(message);
     expect(`${found}: ${remedy}`).toMatch(words);
+  });
+
+  test.each([
+    new PlatformError('413: File too large', { status: 413 }),
+    new UnprovenError('check quota found the resource "No space left on device"'),
+    new UsageError('Conversion Error: Could not convert string "Disk quota exceeded" to INT32'),
+  ])('is not what others say: $message', (error) => {
+    expect(wordsOf(error).join('\n')).not.toContain('run this again');
+    expect(failureOf(error).code).not.toBe('disk_full');
   });
 });
 

@@ -36,6 +36,10 @@ describe('retryDelayMs', () => {
     expect(delayAfter(3, busy, 1)).toBe(2000);
   });
 
+  test.each(['unreachable', 'timeout', 'slow'])('a platform that says %s has answered', (code) => {
+    expect(delayAfter(7, new PlatformError('503', { status: 503, code, retryable: true }))).toBeDefined();
+  });
+
   test('after eight attempts it gives up', () => {
     expect(delayAfter(7, busy)).toBeDefined();
     expect(delayAfter(8, busy)).toBeUndefined();
