@@ -183,7 +183,7 @@ function pathFrom(from: string, typed: string, folder: string): string {
 
 /** A text for costbook.yaml in which nothing is taken for a variable. */
 function literally(value: string): string {
-  return value.replaceAll('${', '$${');
+  return value.replaceAll('${', () => '$${'); // as a text, $$ would be one $
 }
 
 function text(input: CommandInput, name: string): string | undefined {
@@ -301,7 +301,7 @@ ${url ? `url: ${quote(url)}` : '#url: https://api.example.com'}
 ${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\n#tokenFile: secrets/platform-token\n#tokenCommand: pass show platform`}
 
 # The billing account. Without it, Costbook uses the account that the token has access to.
-${account ? `account: ${quote(account)}` : '#account: acc_main'}
+${account ? `account: ${quote(literally(account))}` : '#account: acc_main'}
 
 ${since}
 

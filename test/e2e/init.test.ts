@@ -194,6 +194,20 @@ describe('costbook init', () => {
     expect(await filesIn(dir)).toEqual(['token']);
   });
 
+  test('takes nothing in the ID of the platform for a variable of the environment', async () => {
+    const hostile = await startScriptedPlatform([]);
+    hostile.accounts = ['$' + '{A_SECRET}'];
+    const dir = await withToken();
+    const { exitCode, stderr } = await init(dir, ['--url', hostile.url, '--token-file', 'token', '--yes']);
+    expect(exitCode, stderr).toBe(0);
+    const file = join(dir, 'costbook.yaml');
+    const config = parseConfig({
+      text: await readFile(file, 'utf8'),
+      ...{ file, env: { A_SECRET: 'for nobody else' }, now: Date.parse(now) },
+    });
+    expect(config.accounts.map(({ id }) => id)).toEqual(hostile.accounts);
+  });
+
   test('with --unchecked, writes the project without a request', async () => {
     const dir = await newProject();
     const { exitCode } = await init(dir, ['--url', 'http://127.0.0.1:1', '--token-env', 'MY_TOKEN', '--unchecked']);

@@ -179,7 +179,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const seen: Seen = {
       number: platform.requests.length + 1,
       path: url.pathname,
-      account: /^\/v0\/accounts\/([^/]+)\/metrics$/.exec(url.pathname)?.[1],
+      account: /^\/v0\/accounts\/([^/]+)\/metrics$/.exec(decodeURIComponent(url.pathname))?.[1],
       query,
       token: /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '',
       version: request.headers['service-version']?.toString() ?? platform.versions[0] ?? '',
