@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Connection, Database } from '../../src/warehouse/store/connection.ts';
 import { openScratch } from '../../src/warehouse/store/database.ts';
 
@@ -38,5 +39,33 @@ test('a signal interrupts the statements of its work only', async () => {
   await wait(50);
   leaving.abort(new Error('left'));
   await expect(work).rejects.toThrow('left');
+  expect(await sealed.rows('select 1 as one')).toEqual(one);
+});
+
+test('an interruption ends with its statement: what starts the next transaction is not interrupted', async () => {
+  const { run, interrupt } = DuckDBConnection.prototype;
+  let isStarting = false;
+  const interruptions: boolean[] = [];
+  vi.spyOn(DuckDBConnection.prototype, 'interrupt').mockImplementation(function (this: DuckDBConnection) {
+    interruptions.push(isStarting);
+    interrupt.call(this);
+  });
+  vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(async function (this: DuckDBConnection, ...given) {
+    isStarting = /^(rollback|begin)/.test(given[0]);
+    if (isStarting) await wait(60); // it may take a moment
+    return run.apply(this, given).finally(() => {
+      isStarting = false;
+    });
+  });
+  const leaving = new AbortController();
+  const work = sealed.during(leaving.signal, () =>
+    sealed.rows('select sum(hash(a.range)) as one from range(100000000000) as a'),
+  );
+  await wait(50);
+  leaving.abort(new Error('left'));
+  await expect(work).rejects.toThrow('left');
+  expect(interruptions).toContain(false);
+  expect(interruptions).not.toContain(true);
+  vi.restoreAllMocks();
   expect(await sealed.rows('select 1 as one')).toEqual(one);
 });

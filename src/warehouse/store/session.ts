@@ -228,38 +228,36 @@ export class Session implements Connection {
   /** Runs one call of DuckDB, which the signal interrupts; then throws the signal's reason. */
   async #interruptibly<T>(work: () => Promise<T>): Promise<T> {
     const signal = this.#signal;
-    if (signal === undefined) return this.#resealing(work);
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const connection = this.#connection;
     let again: NodeJS.Timeout | undefined;
     function interrupt(): void {
       connection.interrupt();
       again = setInterval(() => connection.interrupt(), interruptAgainMs);
     }
-    signal.addEventListener('abort', interrupt, { once: true });
+    function stop(): void {
+      signal?.removeEventListener('abort', interrupt);
+      clearInterval(again);
+    }
+    signal?.addEventListener('abort', interrupt, { once: true });
     try {
-      const result = await this.#resealing(work);
-      signal.throwIfAborted(); // an interrupted stream looks like a complete one
+      const result = await work();
+      signal?.throwIfAborted(); // an interrupted stream looks like a complete one
       return result;
     } catch (error) {
-      throw signal.aborted ? signal.reason : error;
+      stop(); // it would interrupt the next statements too
+      await this.#reseal();
+      throw signal?.aborted === true ? signal.reason : error;
     } finally {
-      signal.removeEventListener('abort', interrupt);
-      clearInterval(again);
+      stop();
     }
   }
 
-  /** Runs one call of DuckDB. An error may end the transaction that keeps a sealed connection read-only: it starts again. */
-  async #resealing<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (this.#isSealed) {
-        await this.#connection.run(rollbackTransaction).catch(() => undefined);
-        await this.#connection.run(beginReadOnly).catch(() => undefined);
-      }
-      throw error;
-    }
+  /** An error may end the transaction that keeps a sealed connection read-only: it starts again. */
+  async #reseal(): Promise<void> {
+    if (!this.#isSealed) return;
+    await this.#connection.run(rollbackTransaction).catch(() => undefined);
+    await this.#connection.run(beginReadOnly).catch(() => undefined);
   }
 
   /**
