@@ -1,6 +1,7 @@
 import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
 import { plainDecimal } from '../money/money.ts';
 import type { TableAnswer } from '../query/index.ts';
+import { isNumber, roleOf } from '../tables/column.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { cellPage } from './answer-pages.ts';
 import { sumOf } from './explored.ts';
@@ -35,23 +36,19 @@ export function answerTable(caption: string, answer: TableAnswer): Markup {
   );
 }
 
-function isNumber({ type }: AnswerColumn): boolean {
-  return /^(DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM)$/.test(type);
+/** Amounts to the cent; other numbers in full. */
+function isAmount(column: AnswerColumn): boolean {
+  return ['money', 'usage'].includes(roleOf(column));
 }
 
-function isTime({ type }: AnswerColumn): boolean {
-  return /^(DATE|TIMESTAMP)/.test(type);
-}
-
-/** Amounts of the books have twelve decimals. */
-function isUsd({ type }: AnswerColumn): boolean {
-  return /^DECIMAL\(\d+,12\)$/.test(type);
+function isTime(column: AnswerColumn): boolean {
+  return ['date', 'month', 'instant'].includes(roleOf(column));
 }
 
 function cellOf(column: AnswerColumn, value: unknown): Markup | string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (isUsd(column)) return money(text);
+  if (isAmount(column)) return money(text);
   if (isNumber(column)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   if (isTime(column)) return html`<span class="state">${text.replace(/T(\d\d:\d\d)(:00)?Z$/, ' $1')}</span>`;
   if (text.includes('\n')) return html`<pre>${blockOf(text)}</pre>`;
@@ -132,7 +129,7 @@ interface ExactAnswer {
 function exactOf(series: readonly ExactAnswer[], number: AnswerColumn): Pick<ChartActions, 'texts' | 'unit'> {
   return {
     texts: Object.fromEntries(series.map(({ texts }, place) => [`series-${place}`, texts])),
-    unit: isUsd(number) ? 'USD' : '',
+    unit: roleOf(number) === 'money' ? 'USD' : '',
   };
 }
 

@@ -1,6 +1,7 @@
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { currencyDecimals, decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/formats/index.ts';
+import { roleOf, scaleOf } from '../tables/column.ts';
 import {
   decimalCell,
   type SqlCell,
@@ -124,13 +125,13 @@ interface Described {
 }
 
 function describe(column: SqlColumn, code: string | undefined): Described {
-  const { name, type } = column;
+  const { name } = column;
   const isOther = code !== undefined && name.endsWith(`_${code.toLowerCase()}`);
   const otherLook = isOther ? moneyLook(currencyDecimals(code)) : undefined;
   const look: Look | undefined = signedColumns.has(name) ? 'signed' : otherLook;
-  const scale = Number(/^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type)?.[1] ?? 0);
+  const scale = scaleOf(column) ?? 0;
   const cells = cellColumn(column, look);
-  const isUsd = cells.look === 'signed' || (cells.look === 'money' && !/(^|_)usage$/.test(name));
+  const isUsd = cells.look === 'signed' || (look === undefined && roleOf(column) === 'money');
   const head = isOther ? headerOf(name, code) : isUsd ? `${headerOf(name)} USD` : headerOf(name);
   if (name !== 'owner') return { name, head, cells, scale };
   const owner = {

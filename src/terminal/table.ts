@@ -1,4 +1,5 @@
 import { roundDecimal } from '../money/money.ts';
+import { isText, roleOf, scaleOf } from '../tables/column.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { cutToWidth, linesOfWidth, textWidth } from './text-width.ts';
 
@@ -106,7 +107,7 @@ export function openTable(
   const all = columns.map(({ name, type }, index): Shown => {
     const head = forTerminal(name);
     const dataWidth = Math.max(0, ...rows.map((row) => textWidth(row[index] ?? '')));
-    return { index, name: head, head: [head], isText: isTextType(type), dataWidth };
+    return { index, name: head, head: [head], isText: isText({ name: '', type }), dataWidth };
   });
   if (width === undefined || fits(all.map(naturally), width))
     return sideBySide(all.map(naturally), read, [], { lineWidth: width });
@@ -318,18 +319,18 @@ function oneBelowTheOther(
  * Rates are rounded to three digits each, because small ones matter too. Undefined for other columns.
  */
 function rounderOf(
-  { type, decimals }: TableColumn,
+  { name, type, decimals }: TableColumn,
   cells: readonly (string | undefined)[],
 ): ((cell: string) => string) | undefined {
-  const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
+  const scale = scaleOf({ type });
   if (scale === undefined && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
   if (decimals !== undefined) return (cell) => roundDecimal(cell, decimals);
   const sizes = cells.flatMap((cell) => (cell === undefined ? [] : [Math.abs(Number(cell))])).filter(Number.isFinite);
   const largest = Math.max(0, ...sizes);
   if (largest === 0 || largest >= 1) return (cell) => roundDecimal(cell, 2);
-  if (Number(scale ?? mostDecimals) > moneyDecimals) return (cell) => roundDecimal(cell, digitsFor(Number(cell)));
+  if ((scale ?? mostDecimals) > moneyDecimals) return (cell) => roundDecimal(cell, digitsFor(Number(cell)));
   // A fraction of a dollar is still an amount.
-  const isAmount = Number(scale) === moneyDecimals && largest >= 0.01;
+  const isAmount = ['money', 'usage'].includes(roleOf({ name, type })) && largest >= 0.01;
   return (cell) => roundDecimal(cell, isAmount ? 2 : digitsFor(largest));
 }
 
@@ -341,13 +342,4 @@ const mostDecimals = 18;
 function digitsFor(value: number): number {
   const size = Math.abs(value);
   return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
-}
-
-/** True if a column contains free text: names, labels, or lists of them. */
-export function isTextType(type: string): boolean {
-  return (
-    !/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w*INT|FLOAT|DOUBLE|DATE|TIME|TIMESTAMP|BOOLEAN|INTERVAL|UUID)/.test(
-      type,
-    ) || type.endsWith(']')
-  );
 }

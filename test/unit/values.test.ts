@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { isTextType } from '../../src/terminal/table.ts';
+import { isText } from '../../src/tables/column.ts';
 import { toCellText, toJsonValue } from '../../src/warehouse/store/values.ts';
 
 /** What DuckDB hands out for an expression, with its name of the type. */
@@ -84,13 +84,14 @@ describe('toCellText(value)', () => {
   });
 });
 
-describe('isTextType(type)', () => {
+describe('a column has free text', () => {
   test.each<[string, boolean]>([
     ["'x'", true],
     ["['x']", true],
     ["{'a': 'x'}", true],
     ["map {'k': 'v'}", true],
     ["'x'::blob", true],
+    ["[timestamp '2026-10-01']", true],
     ['[1]', true],
     ["'x'::enum('x')", true],
     ['1', false],
@@ -103,6 +104,7 @@ describe('isTextType(type)', () => {
     ["timestamptz '2026-10-01 00:00:00+00'", false],
     ["interval '1 day'", false],
   ])('%s: %j', async (expression, expected) => {
-    expect(isTextType((await evaluate(expression)).type)).toBe(expected);
+    const { type } = await evaluate(expression);
+    expect(isText({ name: 'x', type })).toBe(expected);
   });
 });

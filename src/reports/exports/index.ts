@@ -2,5 +2,13 @@ export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName 
 export { parquetPartIn } from './export-names.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
-export { type RevokedClose, type RevokedExport, revokedCloses, revokedExports, revokedWords, type ShownCloses, shownAmong } from './revoked-exports.ts';
+export {
+  type RevokedClose,
+  type RevokedExport,
+  revokedCloses,
+  revokedExports,
+  revokedWords,
+  type ShownCloses,
+  shownAmong,
+} from './revoked-exports.ts';
 export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -7,8 +7,8 @@ import { messageOf, UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
 import { jsonExcess } from '../../text/bounded-json.ts';
 import type { JsonValue } from '../../warehouse/store/index.ts';
-import type { BilledBesides } from '../questions/billed-besides.ts';
 import type { CurrencyOfAnswer } from '../formats/currency-words.ts';
+import type { BilledBesides } from '../questions/billed-besides.ts';
 
 /** A file listed in a manifest. */
 export interface ManifestFile {

@@ -2,10 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnprovenError } from '../../base/errors.ts';
 import { type Connection, holdFolder } from '../../warehouse/store/index.ts';
+import { type CostColumn, figuresOfFile } from '../formats/figures.ts';
 import { isPart, namesIn, partOf, removeFile, statOf, syncPath } from './durable.ts';
 import { dataName, type ExportPlace, isDataName, isExportName, latestName } from './export-names.ts';
 import { recordManifest } from './exports-journal.ts';
-import { type CostColumn, figuresOfFile } from '../formats/figures.ts';
 import { type ExportFolder, folderPlace, recover, swap } from './folder-place.ts';
 import {
   type Manifest,

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { plainDecimal } from '../../money/money.ts';
-import { isTextType } from '../../terminal/index.ts';
-import { type Connection, type SqlParameters, toCellText } from '../../warehouse/store/index.ts';
+import { isText } from '../../tables/column.ts';
 import { columnsNamed, rowsOfParquet } from '../../warehouse/sql/index.ts';
+import { type Connection, type SqlParameters, toCellText } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { textGuard } from '../formats/csv.ts';
 import { csvRecordsOf } from '../formats/csv-figures.ts';
@@ -77,7 +77,7 @@ export async function rowSumOfQuery(
 ): Promise<RowSum> {
   const rows = newSum();
   const result = await connection.stream(columnsNamed(query, columns), parameters);
-  const guarded = result.columns.map(({ type }) => format === 'csv' && !raw && isTextType(type));
+  const guarded = result.columns.map((column) => format === 'csv' && !raw && isText(column));
   for await (const chunk of result.chunks) {
     for (const row of chunk) {
       rows.add(

@@ -3,9 +3,9 @@ import { basename, join, relative } from 'node:path';
 import { CostbookError, MachineError, messageOf, UsageError } from '../../base/errors.ts';
 import type { Instant } from '../../time/time.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
+import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
 import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
-import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
 import {
   type Manifest,
   type ManifestFile,

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { isTextType } from '../../terminal/index.ts';
+import { isText } from '../../tables/column.ts';
 import { type SqlColumn, type SqlResult, toCellText } from '../../warehouse/store/index.ts';
 
 /**
@@ -41,7 +41,7 @@ export function startsFormula(text: string): boolean {
 }
 
 function isGuarded(column: SqlColumn): boolean {
-  return isTextType(column.type);
+  return isText(column);
 }
 
 /** Rows as lines of CSV, or with another separator. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UnprovenError } from '../../base/errors.ts';
 import { currencyDecimals, decimalOfWhole } from '../../money/money.ts';
+import { isNumber, isText, roleOf, scaleOf } from '../../tables/column.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import {
   type SqlCell,
@@ -37,8 +38,6 @@ export interface ChangedColumn {
 
 /** The currency of every amount in the books. */
 const currency = 'USD';
-/** Decimals of amounts in the books; they identify columns of money. */
-const usdDecimals = 12;
 /** Decimals to show, but of another currency. */
 const shownDecimals = 2;
 const secondsPerHour = 3600n;
@@ -63,7 +62,7 @@ export async function* excelChunks(
     const own = cellsOf(column, index, { unit, code, meters, signs });
     return isNamedByData(column) ? own : own.map((cell) => ({ ...cell, name: headerOf(cell.name, code) }));
   });
-  if (columns.some(isMoney) && !columns.some(({ name }) => /currency/i.test(name))) {
+  if (columns.some((column) => roleOf(column) === 'money') && !columns.some(({ name }) => /currency/i.test(name))) {
     cells.push({ name: headerOf('currency'), text: () => currency, total: () => currency });
   }
   const sums: (bigint | undefined)[] = columns.map((column) =>
@@ -116,7 +115,8 @@ export async function writeExcel(
   const lines = excelChunks({ columns, chunks: counted() }, options, meters, changed);
   await pipeline(Readable.from(lines), createWriteStream(path));
   const { column, cost, totals } = options;
-  const isMoneyColumn = column !== undefined && columns.some((one) => one.name === column.name && isMoney(one));
+  const isMoneyColumn =
+    column !== undefined && columns.some((one) => one.name === column.name && roleOf(one) === 'money');
   const read = await figuresOfCsv(
     path,
     isMoneyColumn ? { name: headerOf(column.name), decimals: shownDecimals } : undefined,
@@ -160,8 +160,9 @@ function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }
   const isOther = code !== undefined && name.endsWith(`_${code.toLowerCase()}`);
   const shown = { decimals: isOther ? currencyDecimals(code) : shownDecimals, signs };
   const scale = scaleOf(column);
-  const isUsage = scale !== undefined && unit !== -1 && /(^|_)usage$/.test(name);
-  if (scale !== undefined && (isMoney(column) || isUsage)) {
+  const role = roleOf(column);
+  const isUsage = role === 'usage' && unit !== -1;
+  if (scale !== undefined && (role === 'money' || isUsage)) {
     const amount: Cell = {
       name,
       text: (row) => (row[index] == null ? undefined : rounded(unscaledDecimal(row[index]), scale, shown)),
@@ -178,7 +179,7 @@ function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }
     };
     return [amount, hours];
   }
-  if (scale !== undefined && isShare(column)) {
+  if (scale !== undefined && role === 'share') {
     const share: Cell = {
       name,
       text: (row) => (row[index] == null ? undefined : `${rounded(unscaledDecimal(row[index]) * 100n, scale, shown)}%`),
@@ -186,11 +187,10 @@ function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }
     };
     return [share];
   }
-  const isNumber = /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE)/.test(type);
-  const written = (text: string | undefined) => (isNumber ? text?.replace('.', signs.decimal) : text);
+  const written = (text: string | undefined) => (isNumber(column) ? text?.replace('.', signs.decimal) : text);
   const plain: Cell = {
     name,
-    ...(isNumber || /^(DATE|TIME|BOOLEAN)/.test(type) ? {} : { isText: true }),
+    ...(isText(column) || type === 'UUID' ? { isText: true } : {}),
     text: (row) => written(plainText(row[index] ?? null, column)),
     total: (sums) =>
       sums[index] === undefined || scale === undefined ? undefined : written(decimalOfWhole(sums[index], scale)),
@@ -221,13 +221,14 @@ function guardedWithin(text: string | undefined, { separator }: SpreadsheetSigns
     .join('');
 }
 
-function plainText(value: SqlCell, { name, type }: SqlColumn): string | undefined {
+function plainText(value: SqlCell, column: SqlColumn): string | undefined {
+  const { name, type } = column;
   const text = toCellText(value);
   if (name === 'owner') return ownerText(text);
   if (text === undefined) return name === 'workspace' ? 'no workspace' : undefined;
-  if (type === 'DATE' && /(^|_)month$/.test(name)) return text.replace(/^(\d{4}-\d\d)-\d\d$/, '$1');
-  if (type.startsWith('TIMESTAMP')) return text.replace('T', ' ').replace(/Z$/, '');
-  return /^(DECIMAL|U?\w*INT|FLOAT|DOUBLE|DATE|BOOLEAN)/.test(type) ? text : textGuard(text);
+  if (roleOf(column) === 'month') return text.replace(/^(\d{4}-\d\d)-\d\d$/, '$1');
+  if (roleOf(column) === 'instant') return text.replace('T', ' ').replace(/Z$/, '');
+  return isText(column) || type === 'UUID' || roleOf(column) === 'time' ? textGuard(text) : text;
 }
 
 /** An owner for people: `Payments / checkout` for `{"team":"Payments","product":"checkout"}`. */
@@ -242,22 +243,6 @@ export function ownerText(owner: string | undefined): string {
   }
   const named = values.map((value) => value ?? 'none');
   return values.every((value) => value === null) ? 'no owner' : textGuard(named.join(' / '));
-}
-
-/** The number of decimals of a column; undefined if it has no decimal type. */
-function scaleOf({ type }: SqlColumn): number | undefined {
-  const [, scale] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type) ?? [];
-  return scale === undefined ? undefined : Number(scale);
-}
-
-/** Whether a column is an amount in USD, which its number of decimals shows. */
-function isMoney(column: SqlColumn): boolean {
-  return scaleOf(column) === usdDecimals;
-}
-
-/** Whether a column contains shares of 1: `change_share`, `share_of_account`. */
-function isShare(column: SqlColumn): boolean {
-  return /(^|_)share(_|$)/.test(column.name) && !isMoney(column);
 }
 
 /** Words of column names with a special spelling. */

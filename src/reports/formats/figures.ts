@@ -1,3 +1,4 @@
+import { scaleOf } from '../../tables/column.ts';
 import { figuresOf, figuresOfJsonFile, figuresOfParquet } from '../../warehouse/sql/index.ts';
 import {
   type Connection,
@@ -26,10 +27,10 @@ export interface CostColumn {
  */
 export function costColumnOf(columns: readonly SqlColumn[], declared: string | undefined): CostColumn | undefined {
   const wanted = (declared ?? 'cost').toLowerCase(); // as DuckDB compares names
-  const { name = '', type } = columns.find((column) => column.name.toLowerCase() === wanted) ?? {};
-  const [, decimals] = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type ?? '') ?? [];
-  if (decimals !== undefined) return { name, decimals: Number(decimals) };
-  return /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type ?? '') ? { name, decimals: 0 } : undefined;
+  const { name = '', type = '' } = columns.find((column) => column.name.toLowerCase() === wanted) ?? {};
+  const decimals = scaleOf({ type });
+  if (decimals !== undefined) return { name, decimals };
+  return /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type) ? { name, decimals: 0 } : undefined;
 }
 
 /** The figures of a query's answer, computed by the books. */

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
+import { type ColumnRole, isNumber, roleOf } from '../../tables/column.ts';
 import { type SqlCell, type SqlColumn, type SqlResult, toCellText } from '../../warehouse/store/index.ts';
 import {
   answerName,
@@ -17,9 +18,6 @@ import {
 } from '../../workbook/index.ts';
 import type { FormatOptions, Question } from './format.ts';
 
-/** Decimals of amounts in the books; columns with as many are USD. */
-const usdDecimals = 12;
-
 /** How a column of an answer is written: its cells, and whether they are numbers. */
 export interface CellColumn {
   readonly isNumber: boolean;
@@ -32,33 +30,30 @@ export interface CellColumn {
  * How a column of DuckDB's type is written. Decimals and integers are numbers with all their digits, amounts are shown to
  * the cent, dates and instants (UTC) are those of a workbook; what has no place in these is its exact text.
  */
-export function cellColumn({ name, type }: SqlColumn, given?: Look): CellColumn {
-  const scale = /^DECIMAL\(\d+,\s*(\d+)\)$/.exec(type)?.[1];
-  if (scale !== undefined || /^(U?\w*INT(EGER)?|FLOAT|DOUBLE)$/.test(type)) {
-    const look = given ?? numberLook(name, scale === undefined ? undefined : Number(scale));
+export function cellColumn(column: SqlColumn, given?: Look): CellColumn {
+  const role = roleOf(column);
+  if (isNumber(column)) {
+    const look = given ?? looks[role] ?? 'number';
     return { isNumber: true, look, cell: (value) => numberCell(value, look) };
   }
-  if (type === 'BOOLEAN') {
+  if (role === 'flag') {
     return {
       ...{ isNumber: false, look: 'general' },
       cell: (value) => (value === null ? undefined : { boolean: value === true }),
     };
   }
-  const isDate = type === 'DATE';
-  if (isDate || type.startsWith('TIMESTAMP')) {
-    const look = !isDate ? 'instant' : /(^|_)month$/.test(name) ? 'month' : 'date';
-    return { isNumber: false, look, cell: (value) => dayCell(value, look) };
+  if (role === 'date' || role === 'month' || role === 'instant') {
+    return { isNumber: false, look: role, cell: (value) => dayCell(value, role) };
   }
   return { isNumber: false, look: 'text', cell: (value) => textCell(toCellText(value)) };
 }
 
-function numberLook(name: string, scale: number | undefined): Look {
-  if (scale === undefined) return 'number';
-  if (scale === usdDecimals) return 'money';
-  if (/(^|_)share(_|$)/.test(name)) return 'percent';
-  if (/(^|_)rate$/.test(name)) return 'rate';
-  return /(^|_)usage$/.test(name) ? 'money' : 'number';
-}
+const looks: Readonly<Partial<Record<ColumnRole, Look>>> = {
+  money: 'money',
+  usage: 'money',
+  share: 'percent',
+  rate: 'rate',
+};
 
 function numberCell(value: SqlCell, look: Look): Cell {
   const text = toCellText(value);
