@@ -1,6 +1,6 @@
 --! about: Resources that mount the volume behind a series, by time.
 --! grain: series_id, mounter
--- Internal: public views build on it. Volumes have no listing: the resources that mount one say whose it is. A
+-- Internal: public views build on it. Volumes have no listing: one belongs to the owner of the resources that mount it. A
 -- terminated resource mounts nothing. Times are rounded up to hours: a mount counts in the hours at whose start it is
 -- there.
 create or replace view ledger.volume_mounts as

@@ -38,14 +38,14 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
   }
   const stopped = whole(texts.stopped);
   const stops = `at ${about(stopped)} if it stops now`;
-  if (isOver) return `${head} ${about(expected)} if this goes on, ${stops}.`;
+  if (isOver) return `${head} ${about(expected)} if this continues, ${stops}.`;
   if (stopped > amount) {
     // Not "in any case": something else that is unusual may stop, too.
-    return `${head} is exceeded in ${period} even if this stops: it ends at ${about(expected)} if this goes on, ${stops}.`;
+    return `${head} is exceeded in ${period} even if this stops: it ends at ${about(expected)} if this continues, ${stops}.`;
   }
   return expected > amount
-    ? `${head} is exceeded in ${period} if this goes on: it ends at ${about(expected)}, but ${stops}.`
-    : `${head} is not exceeded in ${period}: it ends at ${about(expected)} if this goes on, ${stops}.`;
+    ? `${head} is exceeded in ${period} if this continues: it ends at ${about(expected)}, but ${stops}.`
+    : `${head} is not exceeded in ${period}: it ends at ${about(expected)} if this continues, ${stops}.`;
 }
 
 function whole(text: string): bigint {

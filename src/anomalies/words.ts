@@ -2,7 +2,7 @@ import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import { cents, decimalOfWhole, roughly, rounded, usd, wholeOfDecimal, withSeparators } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';
-import { dayNamed, hourMs } from '../time/time.ts';
+import { hourMs } from '../time/time.ts';
 
 import { dayWords, monthName } from './day-words.ts';
 import { deploymentSentences } from './deployment-words.ts';
@@ -31,24 +31,35 @@ const partsShown = 5;
 
 /** An anomaly as text: what it cost, what it will cost, what drives it, and what to do next. Pure. */
 export function anomalyWords(fact: AnomalyFact): AnomalyWords {
-  const said = feedbackSentences(fact);
-  const isNews = fact.notice === 'unfixed';
+  const [budget, ...otherBudgets] = pressedSentences(fact.budgets ?? []);
+  const deployments = deploymentSentences({
+    deployments: fact.deployments ?? [],
+    deploymentCount: fact.deploymentCount ?? 0,
+  });
+  const [said, cause] = [feedbackSentences(fact), drivenWords(fact)];
+  const isNews = fact.notice === 'unfixed' && said.length > 0;
   return {
     title: titleOf(fact),
     sentences: [
-      ...paceWords(fact),
-      ...noticeWords(fact),
-      ...pressedSentences(fact.budgets ?? []),
-      ...(isNews ? said : []),
-      drivenWords(fact),
-      ...(isNews ? [] : said),
-      ...deploymentSentences({ deployments: fact.deployments ?? [], deploymentCount: fact.deploymentCount ?? 0 }),
+      ...(isNews ? said : [cause]),
+      ...(budget === undefined ? [] : [budget]),
       ...(fact.isOver && fact.anomaly !== 'missing' ? ['It has ended.'] : []),
     ],
     next: [nextWords(fact), ...silenceWords(fact)].join(' '),
-    fields: fieldsOf(fact),
+    fields: [
+      ...fieldsOf(fact),
+      ...fieldOf('Last message', noticeWords(fact)),
+      ...(isNews ? fieldOf('Cause', [cause]) : fieldOf('Feedback', said)),
+      ...fieldOf('Other budgets', otherBudgets),
+      ...fieldOf('Deployments', deployments),
+    ],
     list: listOf(fact),
   };
+}
+
+/** A field with these sentences; none without any. */
+function fieldOf(label: string, sentences: readonly string[]): AnomalyWords['fields'] {
+  return sentences.length === 0 ? [] : [{ label, value: sentences.join(' ') }];
 }
 
 /** The end of an anomaly as text. Pure. */
@@ -185,50 +196,35 @@ function rateWords({ dailyImpact }: AnomalyFact): string {
   return dailyImpact === null || dailyImpact === undefined ? '' : ` (about ${roughly(dailyImpact)} on a whole day)`;
 }
 
-/** What changed since the last message. */
-function noticeWords({ notice, lastNotice, firstDay, lastDay }: AnomalyFact): string[] {
-  const before =
-    lastNotice === null || lastNotice === undefined
-      ? ''
-      : ` The last message reported ${amountOf(lastNotice.impact)} through ${dayWords(lastNotice.day, lastDay)}.`;
-  const days = dayNamed(lastDay) - dayNamed(firstDay) + 1;
-  switch (notice) {
-    case 'worse':
-      return [`It got worse.${before}`];
-    case 'continues':
-    case 'unfixed':
-    case 'reminder':
-      return [`It goes on, now on day ${days}.${before}`];
-    case 'first':
-    case undefined:
-      return [];
-  }
+/** What the last message reported, and that it got worse since. */
+function noticeWords({ notice, lastNotice, lastDay }: AnomalyFact): string[] {
+  if (lastNotice === null || lastNotice === undefined) return [];
+  const before = `${usd(lastNotice.impact, true)} through ${dayWords(lastNotice.day, lastDay)}`;
+  return [notice === 'worse' ? `${before}; it got worse since` : before];
 }
 
-/** `, about 1,245 USD by the end of November if it goes on`; empty if it does not continue. */
+/** `, about 1,245 USD by the end of November if it continues`; empty if it does not continue. */
 function monthEndWords({ monthEnd }: AnomalyFact): string {
   if (monthEnd === null || monthEnd === undefined) return '';
-  return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it goes on`;
+  return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it continues`;
 }
 
 /** On its first day, so few hours say little about a whole day. */
 const fewHours = 8;
 
-/** What a day of it costs. */
-function paceWords(fact: AnomalyFact): string[] {
+/** ` in the last 3 hours of the day, about 88 USD on a whole day`; empty if a day of it is not known. */
+function paceWords(fact: AnomalyFact): string {
   const { anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact, hours: found } = fact;
   if (found !== undefined) {
-    if (isOver) return [];
-    const times = found.times === null ? '' : `That is ${withSeparators(String(found.times))} times its usual cost. `;
-    return [`${times}A whole day of it is about ${roughly(found.pace)}.`];
+    if (isOver) return '';
+    const times = found.times === null ? '' : `, ${withSeparators(String(found.times))} times its usual cost`;
+    return `, about ${roughly(found.pace)} on a whole day${times}`;
   }
-  if (dailyImpact !== null && dailyImpact !== undefined) {
-    return isOver ? [] : [`A whole day costs about ${roughly(dailyImpact)} ${isUp ? 'more' : 'less'}.`];
-  }
-  if (!isUp || isOver || anomaly === 'price' || firstDay !== lastDay || firstHour === null) return [];
+  if (dailyImpact !== null && dailyImpact !== undefined) return `, about ${roughly(dailyImpact)} on a whole day`;
+  if (!isUp || isOver || anomaly === 'price' || firstDay !== lastDay || firstHour === null) return '';
   const hours = 24 - Number(firstHour.slice(11, 13));
-  if (hours > fewHours || pace === null || pace === undefined) return [];
-  return [`It started in the last ${counted(hours, 'hour')} of the day: a whole day of it is about ${roughly(pace)}.`];
+  if (hours > fewHours || pace === null || pace === undefined) return '';
+  return ` in the last ${counted(hours, 'hour')} of the day, about ${roughly(pace)} on a whole day`;
 }
 
 /** Whether price or usage changed, for what and where, and since which hour. */
@@ -294,7 +290,7 @@ function nextWords(fact: AnomalyFact): string {
   if (!isUp) return `Act: check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
   if (billingDimension?.includes('_storage_') === true) return `Act: check what ${name} stores.`;
   if (anomaly === 'new') return `Act: check who runs ${name}, and whether it is meant to run.`;
-  return `Act: check what ${name} runs, and its schedule; stop what should not run.`;
+  return `Act: check what ${name} runs and when; stop what should not run.`;
 }
 
 /** How to raise the bar, and to what. Lower costs have none: they are reported once. */
@@ -312,7 +308,7 @@ function silenceWords(fact: AnomalyFact): string[] {
 }
 
 function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
-  const { firstDay, lastDay, cost, costSoFar, impact, dailyImpact, account } = fact;
+  const { firstDay, lastDay, cost, costSoFar, impact, account } = fact;
   const until = fact.hours === undefined || fact.isOver ? '' : `, before ${fact.hours.to.slice(11, 16)} UTC`;
   const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
@@ -325,7 +321,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
       : []),
     {
       label: 'Total difference',
-      value: `${usd(impact, true)}${dailyImpact ? `, about ${roughly(dailyImpact)} on a whole day` : ''}`,
+      value: `${usd(impact, true)}${paceWords(fact)}`,
     },
     {
       label: 'Where',

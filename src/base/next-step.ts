@@ -87,8 +87,7 @@ export const sinkNameStep: NextStep = act(
 
 /** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = wait(
-  'the next "costbook ingest" fetches these hours again. Until then, their last proven numbers remain. ' +
-    'Act if they still differ after three nights: send the platform the comparisons in the view "reconciliation".',
+  'the next "costbook ingest" fetches these hours again. If they still differ after three nights, Costbook says what to do.',
 );
 
 /** After so many nights, hours that differ are no longer waited for. */
@@ -97,7 +96,7 @@ const nightsOfWaiting = 3;
 /** The next step for windows that have differed for some nights. */
 const stillUnprovenStep: NextStep = act(
   'these hours have differed on three nights. Send the platform what "costbook sql \'from reconciliation where not proven\'" ' +
-    'prints. Until they match, their last proven numbers remain.',
+    'prints.',
 );
 
 /** The next step for windows that differ: to wait, and after three nights to act. Pure. */

@@ -24,7 +24,8 @@ import { type Message, previewFormats } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { formatSecond } from '../time/time.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { dayMs, formatInstant, formatSecond } from '../time/time.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
@@ -140,7 +141,8 @@ async function list(input: CommandInput, context: CommandContext): Promise<numbe
     const alerts = rows.map((row) => toJson(row, isOver(row), answers));
     await context.answer({ open: open.length, completeThrough, settledThrough, alerts, unstored }, async () => {
       const none = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
-      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, answers)}`.trimEnd();
+      const until = formatInstant(context.effects.now() + 7 * dayMs).slice(0, 10);
+      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, answers, until)}`.trimEnd();
       const count = open.length === 0 ? '' : `${countWords(open)}\n`;
       return `${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`;
     });
@@ -237,11 +239,12 @@ const maxAnswerShown = 500;
 /** How many ended alerts are shown; --json has all. */
 const endedShown = 10;
 
-function describe(rows: readonly SqlRow[], answers: readonly StoredAnswer[]): string {
+/** `until`: the day to which the printed command silences an alert. */
+function describe(rows: readonly SqlRow[], answers: readonly StoredAnswer[], until: string): string {
   const open = rows.filter((row) => row['is_open'] === true);
   const ended = rows.filter((row) => row['is_open'] !== true);
   const parts = [
-    ...open.map((row) => describeOpen(row, answersTo(row, answers))),
+    ...open.map((row) => describeOpen(row, answersTo(row, answers), until)),
     ...(ended.length === 0 ? [] : [['Ended:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
     ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more ended alerts (--json lists all)`] : []),
   ];
@@ -259,10 +262,11 @@ function describeUnstored({ key, title, detail, next, at }: WaitingAlert): strin
   return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
 }
 
-function describeOpen(row: SqlRow, answers: readonly StoredAnswer[]): string {
+function describeOpen(row: SqlRow, answers: readonly StoredAnswer[], until: string): string {
   const fact = parseFact(String(row['fact']));
   const { icon, title, detail, next } = wordsOf(fact);
-  const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} times` : '';
+  const noun = fact.kind === 'anomaly' ? 'messages' : 'times';
+  const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} ${noun}` : '';
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row) ? [`${overWords(fact)}: the next "costbook alert" ends this alert`] : [detail, next];
   return [
@@ -271,7 +275,8 @@ function describeOpen(row: SqlRow, answers: readonly StoredAnswer[]): string {
     ...feedbackOf(fact).map((line) => `   ${forTerminal(line)}`),
     `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
     ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),
-    `   ${forTerminal(String(row['alert_key']))}`, // never cut: users copy it to ack and resend
+    // Never cut or broken: users paste it.
+    `   ${forTerminal(`costbook alerts ack ${shellWord(String(row['alert_key']))} --until ${until}`)}`,
   ].join('\n');
 }
 

@@ -23,6 +23,7 @@ import {
   undelivered,
   unendedWords,
 } from '../health/index.ts';
+import { usd } from '../money/money.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
@@ -411,7 +412,9 @@ function hasOwnFailure({ failedIngest, found }: Shown): boolean {
 
 /** The reasons, each with its next step. A failed ingest below says what to do about numbers that are too old. */
 function reasonLines(status: Shown, paint: Paint): string[] {
-  const isSaidBelow = hasOwnFailure(status) || status.unstored.length > 0 || status.isForRepair;
+  // So does a run that was killed, or that is active.
+  const isSaidBelow =
+    hasOwnFailure(status) || status.unstored.length > 0 || status.isForRepair || status.unended !== null;
   const isUnproven = status.found.some(({ next }) => isUnprovenStep(next));
   return status.found.flatMap(({ words, next }, index) => {
     const isRepeated = status.found.slice(index + 1).some((later) => later.next === next);
@@ -495,18 +498,25 @@ function alertLines(status: Shown, paint: Paint): string[] {
     ...(status.failedIngest === null ? [] : [ingestKey]),
   ]);
   const others = list.filter(({ key }) => !above.has(key));
-  const shownAbove = others.length === list.length ? '' : `, ${list.length - others.length} of them shown above`;
-  const head = `${countWords(list)}${shownAbove}${waiting} ("costbook alerts --open")${others.length === 0 ? '' : ':'}`;
+  const countAbove = list.length - others.length;
+  const shownAbove = countAbove === 0 ? '' : `, ${others.length === 0 ? '' : `${countAbove} of them `}shown above`;
+  const where = others.length === 0 ? '' : '. What to do: "costbook alerts --open"';
+  const head = `${countWords(list)}${shownAbove}${waiting}${where}`;
   return [
     '',
     paint(critical > 0 || messagesWaiting > 0 ? 'yellow' : 'dim', head),
-    ...others.slice(0, alertsShown).flatMap(({ icon, title, detail, next }) => {
-      const line = `  ${icon} ${title}${detail === undefined ? '' : `. ${detail}`}`;
-      return [line, ...(next === undefined ? [] : [`     ${next}`])].map((each) => forTerminal(each));
-    }),
+    ...others
+      .slice(0, alertsShown)
+      .map(({ icon, title, asOf }) => forTerminal(`  ${icon} ${title}${datedWords(asOf, status)}`)),
     ...(others.length > alertsShown ? [`  and ${others.length - alertsShown} more`] : []),
     ...steps,
   ];
+}
+
+/** The date of amounts that are older than the books. */
+function datedWords(asOf: string | undefined, { accounts }: Status): string {
+  const isOld = asOf !== undefined && accounts.every(({ completeThrough }) => completeThrough !== asOf);
+  return isOld ? ` (as of ${asOf})` : '';
 }
 
 /** The first sentence of each line of an error; the run's row has all of it. */
@@ -550,7 +560,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
       paint('bold', forTerminal(`${account.account}${account.name === null ? '' : ` (${account.name})`}`)),
       `  complete through   ${completeThrough ?? 'nothing yet'}` +
         `${completeThrough === null ? '' : paint('dim', `  ${tooOld ? ageBeyond(completeThrough, now, freshnessHours) : age(completeThrough, now)} ago`)}` +
-        `${tooOld ? paint('red', `  TOO OLD: the limit is ${freshnessHours} h, see the last run`) : ''}` +
+        `${tooOld ? paint('red', '  TOO OLD') : ''}` +
         `${account.isConfigured ? '' : '  (no longer configured)'}`,
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
@@ -572,15 +582,18 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
   lines.push('');
   if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
   for (const { month, cost, corrections, billed } of moved) {
+    if (status.alerts.list.some(({ key }) => key.startsWith('closed_month/') && key.endsWith(`/${month}`))) continue;
     const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
     const parts =
-      billed.length > 1 ? billed.map((one) => `${one.month} (${one.cost} USD)`) : billed.map((one) => one.month);
-    lines.push(`  ${month} changed by ${cost} USD since its close: ${rows}, billed in ${parts.join(', ')}`);
+      billed.length > 1 ? billed.map((one) => `${one.month} (${usd(one.cost, true)})`) : billed.map((one) => one.month);
+    lines.push(`  ${month} changed by ${usd(cost, true)} since its close: ${rows}, billed in ${parts.join(', ')}`);
   }
   lines.push(...linesIn(revokedWords(revoked) ?? ''));
   if (restated.hours > 0) {
     const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
-    lines.push(`restated in the last ${restatedDays} days: ${hours}, ${restated.cost} USD ("costbook restatements")`);
+    lines.push(
+      `restated in the last ${restatedDays} days: ${hours}, ${usd(restated.cost, true)} ("costbook restatements")`,
+    );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
     lines.push(lastRunLine(lastRun, status, paint), ...stepOfLastRun(status));
@@ -590,10 +603,16 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
 /** What to do about the last run if it failed, unless an alert or a reason above says it. */
 function stepOfLastRun(status: Shown): string[] {
   const { lastRunStep, alerts, failedIngest } = status;
-  if (lastRunStep === null || (status.isForRepair && lastRunStep.next.includes(repairing))) return [];
+  if (lastRunStep === null || isUndelivered(status) || (status.isForRepair && lastRunStep.next.includes(repairing)))
+    return [];
   const isAbove = lastRunStep.command === 'ingest' && failedIngest !== null;
   const isAlert = alerts.list.some(({ key }) => key === `run/${encodeURIComponent(lastRunStep.command)}`);
   return isAbove || isAlert ? [] : [`  ${forTerminal(lastRunStep.next)}`];
+}
+
+/** Whether the last run could not deliver messages that are named above. */
+function isUndelivered({ lastRun, alerts }: Status): boolean {
+  return lastRun?.['exitCode'] === exitCodes.undelivered && alerts.waiting.length > 0;
 }
 
 /** How the last run ended; a refused close changed nothing and is not shown as a failure. */
@@ -601,7 +620,7 @@ function lastRunLine(run: NonNullable<Status['lastRun']>, status: Shown, paint: 
   const [command, outcome] = [String(run['command']), String(run['outcome'])];
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
   const isRefused = isRefusedClose({ command, outcome, exitCode });
-  const failed = run['error'] === null ? '' : reasonOnce(String(run['error']), status);
+  const failed = run['error'] === null || isUndelivered(status) ? '' : reasonOnce(String(run['error']), status);
   const words =
     `last run ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
     `, exit ${exitCode ?? 'not yet'}${failed}`;

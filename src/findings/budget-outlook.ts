@@ -39,7 +39,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
           sentences: [
             `The period is over, and the ${unit === undefined ? 'spend' : 'usage'} stayed within the budget.`,
           ],
-          next: 'No action is needed.',
+          next: 'No action needed.',
         };
   }
   if (end === undefined) return { short: undefined, sentences: overWords, next: undefined };
@@ -54,7 +54,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   return {
     short: isClose ? `expected to end close to the budget (about ${about(expected, unit)})` : 'on course',
     sentences: [`${passedWords(fact)}${ends}${verdict}.`],
-    next: `No action is needed yet${isClose ? ', but little is left' : ''}.`,
+    next: `No action needed yet${isClose ? `; ${percentOf(decimalOfWhole(planned - spent, usdDecimals), amount)} % of the budget is left` : ''}.`,
   };
 }
 
@@ -75,21 +75,22 @@ function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): 
   const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
   const goesOn = first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
   const [expected, stopped, planned] = [whole(end.expected), whole(end.stopped), whole(amount)];
-  const ends = `at about ${about(expected, unit)} if ${goesOn} goes on like this, at about ${about(stopped, unit)} if it stops now`;
+  const ends = `about ${about(stopped, unit)} if ${goesOn} stops now, about ${about(expected, unit)} if it continues`;
   if (stopped > planned) {
-    return `${period} ends over its budget${whole(value) > planned ? '' : ' in any case'}: ${ends}`;
+    return whole(value) > planned
+      ? `${period} will end at ${ends}`
+      : `${period} will exceed its budget either way: ${ends}`;
   }
   return expected > planned
-    ? `${period} ends over its budget if ${goesOn} goes on like this, at about ${about(expected, unit)}, ` +
-        `and within it if it stops now, at about ${about(stopped, unit)}`
-    : `${period} ends within its budget in any case: ${ends}`;
+    ? `${period} will exceed its budget only if ${goesOn} continues: about ${about(expected, unit)}, or about ${about(stopped, unit)} if it stops now`
+    : `${period} will stay within its budget either way: ${ends}`;
 }
 
 /** ` The budget is spent around the 26th.`; the day is that of the case that all goes on. */
 function spentOnWords({ end, unit, periodStart, periodEnd }: Outlook): string {
   if (end === undefined || end.spentOn === null) return '';
   const length = Date.parse(periodEnd) - Date.parse(periodStart);
-  const head = end.stopped === null ? 'The' : 'If it goes on, the';
+  const head = end.stopped === null ? 'The' : 'If it continues, the';
   return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}.`;
 }
 

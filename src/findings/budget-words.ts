@@ -28,9 +28,9 @@ export function spentBudgetWords(fact: BudgetWords): Words {
   return {
     title: `Budget ${fact.budget}: ${spentWords(fact)}${outlook.short === undefined ? '' : `, ${outlook.short}`}`,
     share: shareOf(fact),
-    sentences: [...outlook.sentences, ...unusualWords(fact)],
+    sentences: outlook.sentences,
     next: outlook.next ?? budgetStepOf(fact),
-    fields: budgetFields(fact),
+    fields: [...budgetFields(fact), ...unusualField(fact)],
     list: driversOf(fact),
   };
 }
@@ -46,68 +46,67 @@ function perOutlook({ name, count, cost, through }: NonNullable<BudgetWords['per
 export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   const { step, observations, historyEnd, exceedsOn } = forecast;
   const outlook = budgetOutlook(fact);
+  // Where costs are unusual now, a range that is learned from usual days says little.
+  const hasRange = fact.end?.stopped == null;
   return {
     title: `Budget ${fact.budget}: ${forecastTitle(fact, forecast)}`,
     share: shareOf(fact),
     next: outlook.next ?? budgetStepOf(fact),
-    sentences: [
-      // Where costs are unusual now, a range that is learned from usual days says little.
-      ...(fact.end?.stopped == null
-        ? [
-            forecastSentence(fact, forecast),
-            ...(exceedsOn === null
-              ? []
-              : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
-          ]
-        : outlook.sentences),
-      ...unusualWords(fact),
-      ...(forecast.changes === undefined ? [] : [`It includes planned changes: ${forecast.changes.join('; ')}.`]),
-      ...previousWords(fact, forecast),
-      `${hasBegun(fact) ? `${spentWords(fact)}. ` : ''}The forecast uses the ${counted(observations, `complete ${step}`)} before ${historyEnd}.`,
-    ],
+    sentences: hasRange
+      ? [
+          forecastSentence(fact, forecast),
+          ...(exceedsOn === null
+            ? []
+            : [`It is expected to exceed ${inUnit(fact.limit, fact.unit)} ${aboutWhen(fact, forecast)}.`]),
+        ]
+      : outlook.sentences,
     fields: [
-      { label: 'Forecast', value: inUnit(forecast.value, fact.unit) },
-      {
-        label: `${forecast.level} % interval`,
-        value: `${inUnit(forecast.low, fact.unit)} to ${inUnit(forecast.high, fact.unit)}`,
-      },
+      ...(hasRange
+        ? []
+        : [
+            {
+              label: `${forecast.level} % interval`,
+              value: `${inUnit(forecast.low, fact.unit)} to ${inUnit(forecast.high, fact.unit)}`,
+            },
+          ]),
       ...budgetFields(fact),
+      ...unusualField(fact),
+      ...(forecast.changes === undefined ? [] : [{ label: 'Planned changes', value: forecast.changes.join('; ') }]),
+      ...previousField(fact, forecast),
+      { label: 'Forecast from', value: `${counted(observations, `complete ${step}`)} before ${historyEnd}` },
     ],
     list: driversOf(fact),
   };
 }
 
-/** Whether an hour of the period is complete. */
-function hasBegun({ completeThrough, periodStart }: BudgetWords): boolean {
-  return completeThrough !== null && Date.parse(completeThrough) > Date.parse(periodStart);
-}
-
 /** What the period before cost, what of it is not expected to come again, and how a day of it compares with the forecast. */
-function previousWords(fact: BudgetWords, { value }: Forecast): string[] {
+function previousField(fact: BudgetWords, forecast: Forecast): Card['fields'] {
   const { previous, unit, period, periodStart, periodEnd } = fact;
   if (previous === undefined) return [];
   const { unusual, days } = previous;
-  const cost = `${previous.period} cost ${inUnit(previous.value, unit)}`;
-  const whole = unusual === null ? `${cost}.` : `${cost}, of which ${usd(unusual)} were unusual and have ended.`;
-  if (days === undefined || unit !== undefined) return [whole];
+  const label = 'Period before';
+  const cost = `${previous.period}: ${inUnit(previous.value, unit)}`;
+  const whole = unusual === null ? cost : `${cost}, of which ${usd(unusual)} were unusual and have ended`;
+  if (days === undefined || unit !== undefined) return [{ label, value: whole }];
   const before = wholeOfDecimal(previous.value, usdDecimals) - wholeOfDecimal(unusual ?? '0', usdDecimals);
   const daily = decimalOfWhole(before / BigInt(days), usdDecimals);
   const length = BigInt(Math.round((Date.parse(periodEnd) - Date.parse(periodStart)) / dayMs));
-  const next = decimalOfWhole(wholeOfDecimal(value, usdDecimals) / length, usdDecimals);
+  const next = decimalOfWhole(wholeOfDecimal(forecast.value, usdDecimals) / length, usdDecimals);
   const percent = percentOf(next, daily) - 100;
   const change = `${percent >= 0 ? '+' : ''}${percent.toFixed(1)} %`;
-  const rest = unusual === null ? 'That is' : 'The rest is';
-  return [whole, `${rest} ${usd(daily)} a day; the forecast for ${period} is ${usd(next)} a day (${change}).`];
+  const rest = unusual === null ? 'that is' : 'the rest is';
+  const value = `${whole}; ${rest} ${usd(daily)} a day, and the forecast for ${period} is ${usd(next)} a day (${change})`;
+  return [{ label, value }];
 }
 
 /** The anomalies in the spend, or behind its forecast. */
-function unusualWords({ unusual = [] }: BudgetWords): string[] {
+function unusualField({ unusual = [] }: BudgetWords): Card['fields'] {
   if (unusual.length === 0) return [];
   const parts = unusual.map((one) => {
     const goesOn = one.daily === null ? '' : `, still about ${roughly(one.daily)} a day`;
     return `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}${one.isOver ? ', ended' : goesOn}`;
   });
-  return [`Unusual costs: ${parts.join('; ')}.`];
+  return [{ label: 'Unusual costs', value: parts.join('; ') }];
 }
 
 /** What to do if a budget is reached, or is forecast to be: stop, save, raise or accept, each with its amount. */
@@ -123,13 +122,13 @@ function budgetStepOf(fact: BudgetWords): string {
       : `raise the budget in ${file}`;
   const raise = raiseTo(expected);
   const isOfUse = unit !== undefined && !isRatio(unit);
-  const save = isOfUse ? 'lower other usage' : 'save that elsewhere';
+  const save = isOfUse ? 'lower other usage by' : 'save';
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
     const stopped = end?.stopped == null ? planned : wholeOfDecimal(end.stopped, usdDecimals);
     const rest =
       stopped > planned && isOfSum
-        ? ` Even then, ${period} ends ${about(stopped - planned)} over: ${save}, or ${raiseTo(stopped)}.`
+        ? ` This alone is not enough: ${save} ${about(stopped - planned)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}.`
         : '';
     return `Act: check ${running.subject} first, and stop it if it should not run.${rest} If its cost is intended, ${raise}.`;
   }
@@ -142,28 +141,27 @@ function budgetStepOf(fact: BudgetWords): string {
     const [first, ...others] = unusual.filter(({ isOver }) => isOver);
     const causes =
       others.length > 0 || first === undefined ? 'costs that have ended' : `${first.subject}, which has ended`;
-    return `Act: accept the excess, or ${raise}. It comes from ${causes}: nothing needs to be stopped for this budget.${containedWords(fact)}`;
+    return `Act: accept the excess, or ${raise}. It comes from ${causes}.${containedWords(fact)}`;
   }
   const spent = wholeOfDecimal(fact.value, usdDecimals);
   if (expected > planned && isOfSum && fact.completeThrough !== null) {
     const parts = containedWords(fact);
     if (spent > planned) {
       const more = about(expected - spent);
-      return `Act: check ${largest}. What is ${isOfUse ? 'used' : 'spent'} cannot be undone: only ${more} that are still expected in ${period} can be lowered. If ${areThey} intended, ${raise}.${parts}`;
+      return `Act: check ${largest}: ${more} of ${period} ${isOfUse ? 'are not used' : 'is not spent'} yet. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
-    return `Act: ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}. Check ${largest} first.${parts}`;
+    return `Act: check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
   }
   return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
 }
 
-/** ` Budget production is a part of this one: what is saved there counts here too.` */
+/** ` What is saved in budget production counts here too.` */
 function containedWords({ contains = [], containsMore = 0, unit }: BudgetWords): string {
   if (contains.length === 0) return '';
-  const [be, a] = contains.length === 1 ? ['Budget', 'is a part'] : ['Budgets', 'are parts'];
   const saved = unit === undefined || isRatio(unit) ? 'saved' : 'used less';
   const more = containsMore === 0 ? '' : ` and ${containsMore} more`;
-  return ` ${be} ${contains.join(', ')}${more} ${a} of this one: what is ${saved} there counts here too.`;
+  return ` What is ${saved} in ${contains.length === 1 ? 'budget' : 'budgets'} ${contains.join(', ')}${more} counts here too.`;
 }
 
 /** Whether all hours of the period are complete. */

@@ -24,7 +24,7 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
     title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
     share: words.share,
     sentences: words.sentences,
-    next: words.next ?? (isOver ? 'No action is needed.' : isOfData(fact) ? nextWords(stepOf(fact)) : undefined),
+    next: words.next ?? (isOver ? 'No action needed.' : isOfData(fact) ? nextWords(stepOf(fact)) : undefined),
     fields: words.fields ?? [],
     list: isOver ? undefined : words.list,
     warnings: words.warnings ?? [],

@@ -19,6 +19,8 @@ export interface OpenAlert {
   readonly detail: string | undefined;
   /** What to do. */
   readonly next: string | undefined;
+  /** Through when the costs of its amounts were complete; undefined if it has none. */
+  readonly asOf?: string | undefined;
 }
 
 /** The open alerts whose cause is not gone, most severe first, then newest. Runs the checks of open alerts again. */
@@ -35,7 +37,8 @@ export async function openAlerts(
     const fact = current.get(key) ?? facts[place];
     if (fact === undefined || ended.has(key)) return [];
     const severity = String(row['severity']) as Severity;
-    return [{ key, severity, since: String(row['since']), ...wordsOf(fact) }];
+    const asOf = wordsOfKind(fact).isDated === true ? (fact.completeThrough ?? undefined) : undefined;
+    return [{ key, severity, since: String(row['since']), ...wordsOf(fact), asOf }];
   });
 }
 
@@ -60,6 +63,6 @@ export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'de
 function withDate(sentence: string | undefined, fact: AlertFact): string | undefined {
   const { completeThrough } = fact;
   if (wordsOfKind(fact).isDated !== true || completeThrough === null) return sentence;
-  if (sentence === undefined) return `As of ${completeThrough}.`;
-  return `${sentence.replace(/\.$/, '')}, as of ${completeThrough}.`;
+  const date = `Amounts as of ${completeThrough}.`;
+  return sentence === undefined ? date : `${sentence} ${date}`;
 }

@@ -227,11 +227,15 @@ function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults, 
   const [command, outcome] = [String(row['command']), String(row['outcome'])];
   const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
   const reason = row['error'] === null ? 'no reason is stored' : reasonsOf(String(row['error']));
-  if (outcome === 'done') return ok(`the last run (${command}) succeeded`);
+  if (outcome === 'done') return ok(`the last run in the books (${command}) succeeded`);
   if (isRefusedClose({ command, outcome, exitCode })) {
     return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
   }
   const step = stepAfterRun(endedRunOf(failedStep ?? row));
+  // The findings about alerts and sinks have the reason and the step.
+  if (exitCode === exitCodes.undelivered) {
+    return warn(`the last run (${command}) ${outcome}: it could not deliver every message`, 'see the sinks below');
+  }
   // The finding about the files has the reason and the step.
   if (isForRepair && step.words.includes(repairing))
     return warn(
@@ -317,18 +321,15 @@ async function openAlertsOf(
     const unstored = (await unstoredStill(dir)).map(({ key }) => key);
     const open = all.filter((alert) => !isReported(alert) && !unstored.includes(alert.key));
     const shown = open.slice(0, alertsShown);
-    const list = 'see "costbook alerts --open"';
-    const where = [
-      ...(shown.length === 0 ? [] : [`${shown.length} shown here`]),
-      ...(open.length === all.length ? [] : [`${all.length - open.length} shown above`]),
-    ].join(', ');
-    return [
-      ...shown.map(({ title, detail, next }) =>
-        warn(detail === undefined ? title : `${title}. ${detail}`, next ?? list),
-      ),
-      ...(shown.length < all.length ? [warn(`${countWords(all)}: ${where}`, list)] : []),
-      ...waiting,
+    const above = all.length - open.length;
+    const where = above === 0 ? '' : `, ${open.length === 0 ? '' : `${above} of them `}shown above`;
+    const more = open.length - shown.length;
+    const lines = [
+      `${countWords(all)}${where}`,
+      ...shown.map(({ icon, title }) => `${icon} ${title}`),
+      ...(more === 0 ? [] : [`and ${more} more`]),
     ];
+    return [warn(lines.join('\n'), 'see "costbook alerts --open"'), ...waiting];
   } finally {
     snapshot.close();
   }

@@ -17,6 +17,6 @@ export async function undelivered(connection: Connection): Promise<readonly Unde
     found:
       `${counted(Number(messages), 'message')} to the sink ${sink} since ${since} ` +
       `${Number(messages) === 1 ? 'is' : 'are'} not delivered${reason === null ? '' : `: ${reason}`}`,
-    remedy: `correct the sink, then run "costbook alerts test ${sink}". The next "costbook alert" sends what waits`,
+    remedy: `make the sink work: "costbook alerts test ${sink}" tries it. Then run "costbook alert", which sends what waits`,
   }));
 }

@@ -384,7 +384,7 @@ function labelsTable(month: string, rows: readonly SqlRow[]): Markup {
   );
 }
 
-/** Volumes have no labels: the resources that mount one say whose it is, unless a rule names it. */
+/** Volumes have no labels: a volume belongs to the owner of the resources that mount it, unless a rule names it. */
 function volumesTable(rows: readonly SqlRow[]): Markup {
   return table(
     'Volumes',

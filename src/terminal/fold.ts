@@ -4,6 +4,8 @@ import { textWidth } from './text-width.ts';
 
 /** What comes before a line's words: its indent, a mark such as `- `, `→ ` or `FAIL  `, and a label with its gap. */
 const lead = /^(\s*(?:[-→⚠│] |\p{Extended_Pictographic}\uFE0F? )?(?:\S(?:(?! {2}).)*\S {2,}(?=\S))?)/u;
+/** A command on a line of its own, which stays whole, so that it can be copied. */
+const command = /^\s*costbook /;
 /** A word with the space before it. A quoted command stays on one line, so that it can be copied. */
 const pieces = /\s*(?:"costbook [^"]{1,60}"\S*|\S+)/g;
 
@@ -20,7 +22,7 @@ export function folded(text: string, { width }: Pick<TableLayout, 'width'>): str
 }
 
 function foldLine(line: string, width: number): string[] {
-  if (cellsOf(line) <= width) return [line];
+  if (cellsOf(line) <= width || command.test(line)) return [line];
   const [start = ''] = lead.exec(line) ?? [];
   // A label that takes much of the line is part of its words.
   const isLabel = cellsOf(start) <= width / 3;

@@ -175,7 +175,7 @@ test('a closed month stays as it was closed; later changes are delivered in the 
   const status = await run('2026-10-12T13:00:00Z', 'status');
   expect(status.stdout).toContain('closed through 2026-09, last close at 2026-10-05T13:00:00Z');
   expect(status.stdout).toContain(
-    '2026-09 changed by -1.000000000000 USD since its close: 2 corrections, billed in 2026-10',
+    '2026-09 changed by -1.00 USD since its close: 2 corrections, billed in 2026-10',
   );
 
   await night('2026-11-05T12:30:00Z');
@@ -350,7 +350,7 @@ test('the alert of a closed month follows every reopen and close, with both part
   await night('2026-11-05T12:30:00Z');
   expect((await run('2026-11-05T13:00:00Z', 'close', '2026-10', '--invoice', '13')).exitCode).toBe(0);
   // The words follow the close before the next "alert".
-  expect(await shown('2026-11-05T13:10:00Z')).toContain('1 correction, billed in 2026-10 (closed)');
+  expect(await shown('2026-11-05T13:10:00Z')).toContain('No action needed: 2026-10 has billed it.');
   platform.facts = truth(4, 10);
   await night('2026-11-06T12:30:00Z');
   expect((await run('2026-11-06T13:00:00Z', 'alert')).stdout).toContain(
@@ -381,7 +381,7 @@ test('the alert of a closed month follows every reopen and close, with both part
   const told = await run('2026-11-06T16:00:00Z', 'alert');
   expect(told.stdout).not.toContain('Nothing new');
   expect(told.stdout).toContain('2026-09 of acc_one has changed by +2.00 USD since it was closed');
-  expect(await shown('2026-11-06T16:10:00Z')).toContain('billed in 2026-10 (closed)');
+  expect(await shown('2026-11-06T16:10:00Z')).toContain('No action needed: 2026-10 has billed it.');
 }, 600_000);
 
 test('every export with numbers of a revoked close is named, also of reports that always show the present', async () => {

@@ -84,7 +84,7 @@ describe.concurrent('status', () => {
     const text = await runCli(['status', '--dir', dir, '--now', '2026-09-14T00:01:00Z']);
     expect(text.exitCode, 'nobody asked for the exit code').toBe(0);
     expect(text.stdout).toMatch(/26 h 1 min ago; the limit is 26 h/);
-    expect(text.stdout).toContain('26 h 1 min ago  TOO OLD: the limit is 26 h');
+    expect(text.stdout).toContain('26 h 1 min ago  TOO OLD');
     const patient = await runCli(['status', '--dir', dir, '--now', '2026-09-14T00:01:00Z', '--exit-code'], {
       COSTBOOK_FRESHNESS: '48h',
     });
@@ -202,7 +202,7 @@ describe('the screen', () => {
     expect(told.restated).toEqual({ hours: 3, cost: '2.623456789000' });
     expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, waiting: [], list: [] });
     const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
-    expect(stdout).toContain('restated in the last 7 days: 3 hourly costs, 2.623456789000 USD');
+    expect(stdout).toContain('restated in the last 7 days: 3 hourly costs, +2.62 USD');
   });
 });
 

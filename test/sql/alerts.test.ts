@@ -123,7 +123,7 @@ describe('facts about the data', () => {
       return { fact, step: nextWords(stepOf(fact)) };
     };
     const [second, third, fourth] = [await stepAfter(2), await stepAfter(3), await stepAfter(4)];
-    expect(second.step).toMatch(/^Wait: .* Act if they still differ after three nights/);
+    expect(second.step).toMatch(/^Wait: .* still differ after three nights/);
     expect(third.step).toMatch(/^Act: these hours have differed on three nights\. .*costbook sql 'from reconciliation/);
     expect(withNews(third.fact, second.fact, false).revision).toBe('2 three nights');
     const reported = withNews(third.fact, second.fact, false);

@@ -121,10 +121,12 @@ describe('the hourly watch', () => {
     ]);
     const words = anomalyWords(facts[0] as AnomalyFact);
     expect(words.title).toBe(
-      '9.70 USD more than usual for box in 2 hours, about 2,381 USD by the end of September if it goes on',
+      '9.70 USD more than usual for box in 2 hours, about 2,381 USD by the end of September if it continues',
     );
-    expect(words.sentences).toContain('That is 25 times its usual cost. A whole day of it is about 115 USD.');
-    expect(words.next).toMatch(/^Act: check what box runs, and its schedule;/);
+    expect(words.fields.map(({ value }) => value)).toContain(
+      '+9.70 USD, about 115 USD on a whole day, 25 times its usual cost',
+    );
+    expect(words.next).toMatch(/^Act: check what box runs and when;/);
   });
 
   test('reports nothing below the times that the rules name, and nothing if they turn it off', async () => {
@@ -252,7 +254,7 @@ describe('the hourly watch', () => {
     const { facts } = await evaluated('2026-09-10T12:00', since(created));
     expect(facts).toMatchObject([{ anomaly: 'new', hours: { times: null } }]);
     expect(anomalyWords(facts[0] as AnomalyFact).title).toBe(
-      '120.00 USD for box, which is new, in 4 hours, about 14,880 USD by the end of September if it goes on',
+      '120.00 USD for box, which is new, in 4 hours, about 14,880 USD by the end of September if it continues',
     );
   });
 });

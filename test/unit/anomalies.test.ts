@@ -191,26 +191,25 @@ describe('the text of an anomaly', () => {
     expect(words).not.toContain('meant to stop');
   });
 
-  test('starts with the total so far and by the end of the month, then the resource and the daily rate', () => {
+  test('starts with the total so far and by the end of the month, then the cause, and what it means for a budget', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toBe(
-      '🔴 543.95 USD more than usual for demo-analyst since 20 Oct, about 987 USD by the end of October if it goes on',
+      '🔴 543.95 USD more than usual for demo-analyst since 20 Oct, about 987 USD by the end of October if it continues',
     );
-    expect(lines[0]).toBe('A whole day costs about 89 USD more.');
-    expect(lines[1]).toContain('It goes on, now on day 7. The last message reported 191.57 USD through 22 Oct.');
-    expect(lines[2]).toContain('Budget customer-demos is 4.26 USD over');
-    expect(lines[3]).toContain('Budget everything (5,000.00 USD) is exceeded in 2026-10');
-    expect(lines[4]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
-    expect(lines[5]).toContain('In the 48 hours before: 2026-10-20 04:02 UTC deployed');
-    expect(lines[6]).toBe('And 4 more before it.');
-    expect(lines[7]).toContain('its schedule');
+    expect(lines[0]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
+    expect(lines[1]).toContain('Budget customer-demos is 4.26 USD over');
+    expect(lines[2]).toContain('Act: check what demo-analyst runs and when');
+    expect(lines).toContain('Total difference: +543.95 USD, about 89 USD on a whole day');
+    expect(lines).toContain('Last message: +191.57 USD through 22 Oct');
+    expect(lines.join('\n')).toContain('Other budgets: Budget everything (5,000.00 USD) is exceeded in 2026-10');
+    expect(lines.join('\n')).toMatch(/In the 48 hours before: 2026-10-20 04:02 UTC deployed .* And 4 more before it\./);
   });
 
   test('says of a lower cost that it saves, not that it costs', () => {
     const lower = { ...exampleRunaway, isUp: false, impact: '-130.900000000000', dailyImpact: '-18.700000000000' };
     const words = wordsOf({ ...lower, monthEnd: { month: '2026-10', impact: '-224.400000000000' } });
     expect(words).toContain(
-      '130.90 USD less than usual for demo-analyst since 20 Oct, about 224 USD by the end of October if it goes on',
+      '130.90 USD less than usual for demo-analyst since 20 Oct, about 224 USD by the end of October if it continues',
     );
     expect(words).not.toContain('extra');
   });
@@ -225,7 +224,7 @@ describe('the text of an anomaly', () => {
   test('shows the cost of a whole day if the first day had only a few hours of it', () => {
     const hours = { firstHour: '2026-10-20T21:00:00Z', pace: '96.000000000000' };
     const late = { ...example, ...hours, impact: '12.000000000000' };
-    const words = 'It started in the last 3 hours of the day: a whole day of it is about 96 USD.';
+    const words = 'in the last 3 hours of the day, about 96 USD on a whole day';
     expect(wordsOf(late)).toContain(words);
     expect(wordsOf({ ...late, isOver: true })).not.toContain(words);
     expect(wordsOf({ ...late, pace: null })).not.toContain(words);

@@ -13,7 +13,9 @@ const previous = { period: '2026-09', value: '6000', unusual: '600', days: 30, e
 describe('what to do about a budget that is expected to be exceeded', () => {
   test('names the amount to save, and the amount to raise the budget to', () => {
     const { next, title } = forecastWords({ ...exampleForecast, unusual: undefined }, forecast);
-    expect(next).toMatch(/^Act: save about 1,012 USD in 2026-10, or raise .* to at least about 6,012 USD in jobs/);
+    expect(next).toMatch(
+      /^Act: check .* and save about 1,012 USD in 2026-10, or raise .* to at least about 6,012 USD in jobs/,
+    );
     expect(title).toContain('about 1,012 USD over its 5,000.00 USD');
   });
 
@@ -29,7 +31,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   test('names what can still be lowered, and not more than that, once the budget is exceeded', () => {
     const spent = { ...exampleForecast, value: '5500', unusual: undefined };
     expect(spentBudgetWords(spent).next).toMatch(
-      /^Act: check the largest costs\. .* only about 512 USD .* in 2026-10 can be lowered\. .* at least about 6,012 USD/,
+      /^Act: check the largest costs: about 512 USD of 2026-10 is not spent yet\. .* at least about 6,012 USD/,
     );
     expect(spentBudgetWords(spent).next).not.toContain('1,012');
   });
@@ -47,9 +49,9 @@ describe('what to do about a budget that is expected to be exceeded', () => {
 
   test('says that savings in a budget that is a part of it count', () => {
     const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
-    expect(next).toMatch(/Budget production is a part of this one: what is saved there counts here too\.$/);
+    expect(next).toMatch(/What is saved in budget production counts here too\.$/);
     const many = { ...exampleForecast, unusual: undefined, contains: ['a', 'b'], containsMore: 2998 };
-    expect(forecastWords(many, forecast).next).toMatch(/Budgets a, b and 2998 more are parts of this one/);
+    expect(forecastWords(many, forecast).next).toMatch(/What is saved in budgets a, b and 2998 more counts here too/);
   });
 
   test('says what to do about the part that stays over when what runs away is stopped', () => {
@@ -59,12 +61,10 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     };
     const end = { expected: '6012', stopped: '5300', spentOn: null };
     const { next } = spentBudgetWords({ ...exampleForecast, unusual: [running], end });
-    expect(next).toMatch(
-      /stop it .* ends about 300 USD over: save that elsewhere, or raise .* at least about 5,300 USD/,
-    );
+    expect(next).toMatch(/stop it .* not enough: save about 300 USD elsewhere, or raise .* at least about 5,300 USD/);
     expect(next).toMatch(/If its cost is intended, raise .* at least about 6,012 USD/);
     const kept = spentBudgetWords({ ...exampleForecast, unusual: [running], end: { ...end, stopped: '4900' } });
-    expect(kept.next).not.toContain('Even then');
+    expect(kept.next).not.toContain('not enough');
   });
 
   test('has no amount to raise to for a cost per unit, which has no end', () => {
@@ -76,10 +76,12 @@ describe('what to do about a budget that is expected to be exceeded', () => {
 
 describe('the forecast of a period that has just begun', () => {
   test('is compared with a day of the period before without its unusual costs', () => {
-    const { sentences } = forecastWords({ ...begun, previous }, forecast);
-    const text = sentences.join(' ');
+    const { fields = [] } = forecastWords({ ...begun, previous }, forecast);
+    const text = fields.find(({ label }) => label === 'Period before')?.value;
     expect(text).toContain('of which 600.00 USD were unusual and have ended');
-    expect(text).toMatch(/The rest is 180\.00 USD a day; the forecast for 2026-10 is 193\.95 USD a day \(\+7\.7 %\)/);
+    expect(text).toMatch(
+      /the rest is 180\.00 USD a day, and the forecast for 2026-10 is 193\.95 USD a day \(\+7\.7 %\)/,
+    );
     expect(text).not.toContain('6.95');
   });
 

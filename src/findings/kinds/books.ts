@@ -34,7 +34,7 @@ export const books: DataKind<BooksFact, never> = {
   /** Says first which numbers can still be trusted, then what failed. */
   words: (fact) => {
     const { command, error, snapshot, completeThrough, changedFrom } = fact;
-    const until = 'Until this is fixed, Costbook loads no new costs and evaluates no other alerts.';
+    const until = 'Until this is fixed, no other alert is evaluated.';
     return {
       title: `${snapshot === null ? 'The books cannot be read or written' : 'The books cannot be written: no new costs are loaded'}${changedFrom === undefined ? '' : ', now for another reason'}`,
       sentences: [

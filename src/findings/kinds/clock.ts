@@ -19,7 +19,7 @@ export const clock: DataKind<ClockFact, never> = {
     sentences: [
       `This machine showed ${localAt} when the platform of ${account} showed ${platformAt}.`,
       aheadSeconds > 0
-        ? "Costbook uses the platform's clock, so the books need no repair."
+        ? "Costbook uses the platform's clock instead, so the numbers are right."
         : 'Until it is correct, newer hours are not fetched, and budgets and anomalies are not those of today.',
     ],
   }),

@@ -142,13 +142,12 @@ function invoicesToCorrect({ month, deliveredIn, close = [], account }: ClosedMo
   return ` with the corrected ${total} of ${months.join(', ')}: with the old ${old}, ${consequences.join(', and ')}`;
 }
 
-/** `2026-10 (closed), 2026-11 (open)`: the months that bill the corrections. */
+/** `: +5.00 USD in 2026-10 (closed), +3.01 USD in 2026-11 (open)`; empty if one month bills all, which the step names. */
 function billedIn(fact: ClosedMonthFact): string {
-  const { billed = [], deliveredIn } = fact;
+  const { billed = [] } = fact;
   const state = (month: string) => (isBilled(fact, month) ? 'closed' : 'open');
-  return billed.length > 1
-    ? billed.map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`).join(', ')
-    : `billed in ${deliveredIn.map((month) => `${month} (${state(month)})`).join(', ')}`;
+  const parts = billed.map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`);
+  return parts.length > 1 ? `: ${parts.join(', ')}` : '';
 }
 
 /** `has changed by +8.01 USD since it was closed`; what closed months have billed is apart from what an open one will bill. */
@@ -178,7 +177,7 @@ function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
   return {
     title: `${fact.month} of ${fact.account} ${changedBy(fact)}`,
     sentences: [
-      `${counted(fact.corrections, 'correction')}, ${billedIn(fact)}. The exports of ${fact.month} do not change.`,
+      `${counted(fact.corrections, 'correction')}${billedIn(fact)}. The exports of ${fact.month} do not change.`,
     ],
     list: driverList('Largest changes', fact.drivers, { isSigned: true }),
   };

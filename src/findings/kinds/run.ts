@@ -1,6 +1,7 @@
 import { exitCodes, firstSentence, firstSentences, fullDiskWords, mistakenSettings } from '../../base/errors.ts';
 import { type Failure, unprovenWindowCode } from '../../base/failure.ts';
 import { act, type NextStep, parseNextStep, thenAgain, wait, waitForPlatform } from '../../base/next-step.ts';
+import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import { hourMs } from '../../time/time.ts';
@@ -10,7 +11,7 @@ import { codesOf, failuresIn, isForPerson } from '../failure-codes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import { alertRows } from '../rows.ts';
-import { asSentence, changeWords, outOfDateWords } from './sentences.ts';
+import { asSentence, changeWords, missingWords } from './sentences.ts';
 
 /** The last finished run of a watched command. */
 export interface LastRun {
@@ -73,14 +74,12 @@ export const run: DataKind<RunFact, LastRun> = {
   words: (fact) => ({
     title: runTitle(fact),
     sentences: [
-      ...(fact.error === null ? [] : [asSentence(fact.error)]),
+      // Of a full disk, all but the first sentence is what the database says of it.
+      ...(fact.error === null ? [] : [asSentence(fact.key === diskKey ? firstSentence(fact.error) : fact.error)]),
       ...changeWords(fact),
-      `${fact.runNumber === 0 ? 'It' : `Run ${fact.runNumber}`}${fact.endedAt === null ? '' : ` ended at ${fact.endedAt}`}${fact.exitCode === null ? '' : ` with exit code ${fact.exitCode}`}.`,
-      ...outOfDateWords(fact),
-      ...(fact.outOfDate.length === 0
-        ? []
-        : ['Costs after that are missing, not zero. Nothing is lost: the next run that succeeds fetches them.']),
+      ...missingWords(fact),
     ],
+    fields: runFields(fact),
   }),
   over: ({ key, command, error, completeThrough }) => ({
     title: key === diskKey ? fullDiskWords(error ?? '').over : `${command} succeeds again`,
@@ -93,6 +92,12 @@ export const run: DataKind<RunFact, LastRun> = {
   /** The first sentence of each of its errors. */
   detail: ({ error }) => (error === null ? undefined : oneLine(firstSentences(error), maxSentenceLength)),
 };
+
+function runFields({ runNumber, endedAt, exitCode }: RunFact): Card['fields'] {
+  const parts = [runNumber || undefined, endedAt && `ended at ${endedAt}`, exitCode && `exit code ${exitCode}`];
+  const value = parts.filter(Boolean).join(', ');
+  return value === '' ? [] : [{ label: 'Run', value }];
+}
 
 /** How a run or a step ended, from its row. */
 export function endedRunOf(row: SqlRow) {

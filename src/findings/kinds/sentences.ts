@@ -1,4 +1,3 @@
-import { throughWords } from '../../text/through.ts';
 import type { OutOfDate } from '../finding.ts';
 
 /** What the open alert reported before its cause changed. */
@@ -6,10 +5,16 @@ export function changeWords({ changedFrom }: { readonly changedFrom?: string | u
   return changedFrom === undefined ? [] : [`Reported before: ${asSentence(changedFrom)}`];
 }
 
-export function outOfDateWords({ outOfDate }: { readonly outOfDate: OutOfDate }): string[] {
-  return outOfDate.map(
-    ({ account, completeThrough }) => `The books of ${account} are out of date: ${throughWords(completeThrough)}.`,
+/** Which costs are not in the books; empty if nothing is out of date. */
+export function missingWords({ outOfDate }: { readonly outOfDate: OutOfDate }): string[] {
+  if (outOfDate.length === 0) return [];
+  const costs = outOfDate.map(({ account, completeThrough }) =>
+    completeThrough === null ? `all costs of ${account}` : `costs of ${account} after ${completeThrough}`,
   );
+  const text = costs.join(', ');
+  return [
+    `${text.slice(0, 1).toUpperCase()}${text.slice(1)} are missing, not zero. The next run that succeeds fetches them.`,
+  ];
 }
 
 /** An error with a full stop, so that the next sentence can follow. */

@@ -28,9 +28,8 @@ export const stale: DataKind<StaleFact, never> = {
     title: `The books of ${account} are out of date`,
     sentences: [
       completeThrough === null
-        ? 'They have no complete hour yet.'
-        : `They are ${throughWords(completeThrough)}, which is more than ${freshnessHours} hours ago.`,
-      'Costs after that are missing, not zero.',
+        ? 'They have no complete hour yet: costs are missing, not zero.'
+        : `They are ${throughWords(completeThrough)}, more than ${freshnessHours} hours ago: later costs are missing, not zero.`,
     ],
   }),
   over: ({ account }) => ({ title: `the books of ${account} are up to date again`, sentences: [] }),

@@ -1,11 +1,10 @@
 import { unprovenStepAfter } from '../../base/next-step.ts';
-import { counted } from '../../text/counted.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause, outOfDateCause } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import type { DataKind } from '../kind.ts';
 import { differenceWords, firstComparison, largestDifference, monthsTouched, monthWords } from '../unproven-words.ts';
-import { changeWords, outOfDateWords } from './sentences.ts';
+import { changeWords, missingWords } from './sentences.ts';
 
 /** Hours of an account do not add up to the platform's own totals. */
 export interface UnprovenFact extends Finding<'unproven'> {
@@ -59,13 +58,9 @@ export const unproven: DataKind<UnprovenFact, never> = {
   causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
-    sentences: [
-      `The hours of ${counted(fact.count, 'window')} do not add up to the platform's own totals.`,
-      ...changeWords(fact),
-      ...outOfDateWords(fact),
-    ],
+    sentences: ['The books keep the numbers that matched last.', ...changeWords(fact), ...missingWords(fact)],
     list: {
-      label: 'Windows',
+      label: `Windows (${fact.count})`,
       items: [
         ...fact.windows.map(({ start, end, reason }) => `${start}/${end}: ${firstComparison(reason)}`),
         ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
