@@ -75,7 +75,10 @@ function registerTool<Books>(
       const { signal } = context.mcpReq;
       try {
         const { next = null, ...found } = await inTurn(() => tool.run(input, books, signal), signal);
-        const answer = redact(JSON.stringify({ ...found, notice, next }));
+        // Texts alone: a secret such as true, the value of a header, would spoil the JSON.
+        const answer = JSON.stringify({ ...found, notice, next }, (_, value) =>
+          typeof value === 'string' ? redact(value) : value,
+        );
         return { content: [{ type: 'text', text: answer }], structuredContent: JSON.parse(answer) };
       } catch (error) {
         // What an agent can correct is an answer; anything else is a fault of the server.

@@ -308,7 +308,8 @@ function answerError(
   if (error instanceof HTTPException) return error.getResponse();
   context.header('cache-control', 'no-store');
   // Also one that left before its request was whole: whoever does so without a token must not fill the log.
-  if (error instanceof ViewerLeftError || context.req.raw.signal.aborted) return context.text('The viewer left.\n', 503);
+  if (error instanceof ViewerLeftError || context.req.raw.signal.aborted)
+    return context.text('The viewer left.\n', 503);
   if (error instanceof BooksUnavailableError) {
     // The reason names folders of this machine.
     const words = isGuarded ? 'The books cannot be read. The log of the server has the reason.' : error.message;

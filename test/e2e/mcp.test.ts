@@ -31,7 +31,7 @@ beforeAll(async () => {
   // A token of a workspace that stands in a file: whoever asks the books must not see it either.
   await writeFile(join(dir, 'token-of-north.txt'), 'cb_in_a_file_0123456789abcdef\n');
   const tokens = 'inventory: { tokens: { north: { tokenFile: token-of-north.txt } } }';
-  await writeFile(join(dir, 'costbook.yaml'), `token: ${platformToken}\n${tokens}\n`);
+  await writeFile(join(dir, 'costbook.yaml'), `token: ${platformToken}\n${tokens}\nheaders: { X-Beta: 'true' }\n`);
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [cli, 'mcp', '--dir', dir, '--now', now],
@@ -348,6 +348,12 @@ describe('a file of the project', () => {
     expect(text).toContain('***');
     expect(text).not.toContain(platformToken);
     expect(text).not.toContain('cb_in_a_file_0123456789abcdef');
+  });
+
+  test('hides a secret that is a word of JSON in texts only', async () => {
+    const { text } = await call('query', { sql: `select 'true' as word, true as is_beta` });
+    expect(text).toContain('"word":"***"');
+    expect(text).toMatch(/"is_beta":"?true/);
   });
 });
 
