@@ -1,8 +1,12 @@
---! about: Both sums over all compared days, on how many days with cost the platform reports less than the books, and
---! about: the workspaces of several resources that had cost on several days and now have none. Of these, renames has those
+--! about: Both sums over all compared days, on how many days with cost the platform reports less than the books, the days
+--! about: on which it has nothing of several resources any more, and the workspaces of several resources that had cost on several days and now have none. Of these, renames has those
 --! about: whose cost of every day is now under one name that the books do not have.
 with days as (
-  select bucket_start, sum(our_cost) as ours, sum(their_cost) as theirs
+  select
+    bucket_start,
+    sum(our_cost) as ours,
+    sum(their_cost) as theirs,
+    count(*) filter (our_cost > 0) > 1 and bool_and(their_cost = 0 and their_usage = 0) as is_empty
   from compared_past
   group by bucket_start
 ),
@@ -69,6 +73,10 @@ select
   coalesce(sum(theirs), 0) as theirs,
   count(*) filter (ours > 0) as days,
   count(*) filter (ours > 0 and theirs < ours * 0.999) as lower_days,
+  count(*) filter (is_empty) as empty_days,
+  coalesce(sum(ours) filter (is_empty), 0) as lost,
+  strftime(min(bucket_start) filter (is_empty), '%Y-%m-%d') as empty_from,
+  strftime(max(bucket_start) filter (is_empty), '%Y-%m-%d') as empty_to,
   (select list(workspace order by workspace) from gone) as workspaces_gone,
   (
     select to_json(list({'workspace': workspace, 'newName': new_name} order by workspace, new_name)) from renames

@@ -2,7 +2,7 @@ import { type Argument, Command as Commander, CommanderError, Option } from 'com
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { version } from '../base/version.ts';
 import { type CommandInput, commonOptions, type DescribedCommand } from '../commands/index.ts';
-import { nearest } from '../text/choices.ts';
+import { nearest, quoted } from '../text/choices.ts';
 
 /** A command that a person asked for. */
 export interface ChosenCommand {
@@ -77,6 +77,17 @@ function mistakeOnLine(text: string, step: string): string {
   return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
 }
 
+/** An option whose value is never replaced in silence: commander takes the last one. */
+function givenOnce(option: Option): Option {
+  if (!option.required && !option.optional) return option;
+  return option.argParser((value: string, before: string | undefined) => {
+    if (before === undefined || before === value) return value;
+    throw new UsageError(
+      `${option.long}: found ${quoted(before)} and ${quoted(value)}, expected one value: give the option once`,
+    );
+  });
+}
+
 /** Builds commander's program from the command table; with options only for commands that are named. */
 function describeProgram(
   commands: readonly DescribedCommand[],
@@ -98,7 +109,7 @@ function describeProgram(
       ...output,
       outputError: (text, write) => write(mistakeOnLine(text, '"costbook --help" lists the commands')),
     });
-  for (const option of commonOptions) program.addOption(new Option(option.flags, option.summary));
+  for (const { flags, summary } of commonOptions) program.addOption(givenOnce(new Option(flags, summary)));
   for (const command of commands) {
     const sub = program
       .command(command.name)
@@ -114,7 +125,7 @@ function describeProgram(
     for (const { flags, summary, isRepeatable } of command.options) {
       const option = new Option(flags, summary);
       if (isRepeatable) option.argParser((value, before: readonly string[] = []) => [...before, value]);
-      sub.addOption(option);
+      sub.addOption(isRepeatable ? option : givenOnce(option));
     }
     for (const option of commonOptions)
       sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));

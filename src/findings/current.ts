@@ -15,7 +15,7 @@ import {
 import type { AnswerCache, Connection } from '../warehouse/store/index.ts';
 import { heldFacts, readRows } from './held.ts';
 import { type AccountState, type CheckState, throughOf, type World } from './kind.ts';
-import { type AlertFact, dataKindOf } from './kinds/index.ts';
+import { type AlertFact, type DataFact, dataKindOf } from './kinds/index.ts';
 import { alertKey, diskKey } from './kinds/run.ts';
 
 /** What readAccounts needs to know besides the books. */
@@ -89,9 +89,9 @@ export async function currentCauses(
     .filter((fact) => dataKindOf(fact) !== undefined && !unrecordedKeys.includes(fact.key))
     .filter(({ kind }) => kind !== 'check' || project !== undefined);
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
-  const freshnessHours = limits.length === 0 ? 0 : Math.min(...limits);
+  const freshnessHours = limits.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...limits);
   const accounts = open.some(({ account }) => account !== null)
-    ? await readAccounts(connection, { now, freshnessHours, configured: [] })
+    ? (await readAccounts(connection, { now, freshnessHours, configured: [] })).map(outOfDateAsBefore(facts))
     : [];
   const checks = project === undefined ? [] : await checkAgain(facts, project);
   const invoiceDays = facts.flatMap((fact) => (fact.kind === 'invoice' ? (fact.days ?? []) : []))[0];
@@ -99,14 +99,34 @@ export async function currentCauses(
   const rows = await readRows(connection, world, ({ name }) => facts.some(({ kind }) => kind === name));
   const held = heldFacts(rows, world);
   const heldKeys = new Set(held.map(({ key }) => key));
+  const stored = new Map(facts.map((fact) => [fact.key, fact]));
   const current = [
-    ...held.filter((fact) => dataKindOf(fact)?.isRefreshed === true),
+    ...held
+      .filter((fact) => dataKindOf(fact)?.isRefreshed === true)
+      .map((fact) => refreshed(fact, stored.get(fact.key))),
     ...(open.some(({ kind }) => kind === 'anomaly') ? await anomaliesNow(connection, open, world) : []),
   ];
   return {
     ended: new Set(facts.flatMap(({ key }) => (heldKeys.has(key) ? [] : [key]))),
     facts: new Map(current.map((fact) => [fact.key, fact])),
   };
+}
+
+/** A finding of today, with what only an evaluation knows of it: its severity, and what it reported before. */
+function refreshed(fact: DataFact, stored: AlertFact | undefined): DataFact {
+  const { severity, completeThrough } = { ...fact, ...stored };
+  return { ...stored, ...fact, severity, completeThrough: fact.completeThrough ?? completeThrough } as DataFact;
+}
+
+/** Books that were too old for an open alert are so until they have newer hours, whatever the limit was. */
+function outOfDateAsBefore(open: readonly AlertFact[]): (account: AccountState) => AccountState {
+  const late = open.flatMap((fact) => ('outOfDate' in fact ? fact.outOfDate : []));
+  return (one) => ({
+    ...one,
+    isTooOld:
+      one.isTooOld ||
+      late.some(({ account, completeThrough }) => account === one.account && completeThrough === one.completeThrough),
+  });
 }
 
 /** The anomalies of open alerts as the books have them now: an alert has the amount of its last message. */

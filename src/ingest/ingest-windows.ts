@@ -179,6 +179,11 @@ class WindowsIngest {
     const isFirst = rank === 0;
     if (!isFirst) await this.#roleLearnt.promise;
     this.#signal.throwIfAborted();
+    // The first answers have set a fast clock back: these hours have not begun.
+    if (plan.window.start > this.#options.tools.effects.now()) {
+      this.#pages.delete(rank);
+      return;
+    }
     const stage = this.#idleStages.pop() ?? (await warehouse.openStage());
     try {
       const outcome = await this.#tryWindowRepeatedly(plan, rank, stage);

@@ -31,10 +31,11 @@ export function reducedRole(before: Role | undefined, now: Role): ReducedAccess 
 
 /** How the platform reports only a part of what the books have; undefined if it does not. Pure. */
 export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined {
-  const { ours, theirs, days, lowerDays, workspacesGone, renames } = totals;
+  const { ours, theirs, days, lowerDays, empty, workspacesGone, renames } = totals;
   const isLess = days >= accessDays && lowerDays >= days * accessShareOfDays && theirs < ours * accessShareOfCost;
-  if (!isLess && workspacesGone.length === 0) return undefined;
-  if (!isLess && workspacesGone.every((name) => renames.some(({ workspace }) => workspace === name))) {
+  const isEmpty = empty.days >= accessDays;
+  if (!isLess && !isEmpty && workspacesGone.length === 0) return undefined;
+  if (!isLess && !isEmpty && workspacesGone.every((name) => renames.some(({ workspace }) => workspace === name))) {
     const names = renames.map(({ workspace, newName }) => `${workspace} is probably ${newName} now`);
     const same = 'the platform reports the same cost on the same days under a name that the books do not have';
     return { code: 'reduced_totals', found: `${names.join(', ')}: ${same}`, next: renamedStep };
@@ -42,7 +43,10 @@ export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined
   const found = isLess
     ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
       `${ours.toFixed(2)} USD for the same days`
-    : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
+    : isEmpty
+      ? `the platform no longer reports any cost on ${empty.days} settled days from ${empty.from} to ${empty.to}, for which the ` +
+        `books have ${empty.ours.toFixed(2)} USD`
+      : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
   return { code: 'reduced_totals', found, next: reducedTotalsStep };
 }
 

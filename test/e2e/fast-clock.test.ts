@@ -104,6 +104,15 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(rebuilt.stdout).toContain('identical');
   });
 
+  test('or of the year 2100 fetches few of the hours that have not begun', async () => {
+    const dir = await newProject();
+    const { platform } = await platformAt('2026-09-10T03:30:00Z');
+    const { exitCode, account } = await ingest(dir, platform, { now: '2100-01-01T03:30:00Z' });
+    expect({ exitCode, through: account.completeThrough }).toEqual({ exitCode: 0, through: '2026-09-10T01:00:00Z' });
+    expect(account.windows).toBeLessThan(20);
+    expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+  });
+
   test('and is then set days too far back is not called right, until it is', async () => {
     const dir = await newProject();
     const { platform } = await platformAt('2026-09-10T03:30:00Z');

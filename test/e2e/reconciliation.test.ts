@@ -200,6 +200,23 @@ describe.concurrent('a window with wrong totals', () => {
     expect(steps).toEqual(['Wait', 'Wait', 'Act']);
   });
 
+  test('differs by another amount every night, and lists show that of last night, not of the first message', async () => {
+    const { dir, platform } = await projectWithPlatform(facts);
+    for (const [day, by] of [
+      ['20', 0.25],
+      ['21', 0.75],
+    ] as const) {
+      platform.lie = liesAbout('2026-09-06', by);
+      await ingest(dir, platform, { now: `2026-09-${day}T00:30:00Z` });
+      await runCli(['alert', '--dir', dir, '--now', `2026-09-${day}T00:31:00Z`]);
+    }
+    for (const args of [['alerts', '--open'], ['status']]) {
+      const { stdout } = await runCli([...args, '--dir', dir, '--now', '2026-09-21T00:32:00Z']);
+      expect(stdout).toContain('0.75 USD');
+      expect(stdout).not.toContain('0.25 USD');
+    }
+  });
+
   test('does not hide that another account was unreachable', async () => {
     const { dir, platform } = await projectWithPlatform(facts);
     platform.lie = liesAbout('2026-09-06');

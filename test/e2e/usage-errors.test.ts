@@ -15,6 +15,19 @@ describe.concurrent('exit 2', () => {
   });
 });
 
+test.each([
+  ['close', '2026-09', '--invoice', 'acc_a=1', '--invoice', 'acc_b=2'],
+  ['status', '--now', '2026-09-01', '--now', '2026-09-02'],
+  ['report', 'summary', '--format', 'csv', '--format', 'parquet'],
+])('an option of %s that is given twice with two values is refused, and none of them is taken', async (...args) => {
+  const { exitCode, stderr } = await runCli([...args, '--dir', await newProject()]);
+  const [option, , , second] = args.slice(-4);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: `costbook: ${option}: found "${args.at(-3)}" and "${second}", expected one value: give the option once\n`,
+  });
+});
+
 describe.concurrent('the project folder', () => {
   test.each(['status', 'restatements', 'plan', 'report', 'sql'])(
     'that does not exist is reported by %s',

@@ -466,6 +466,24 @@ describe.concurrent('a token that sees only a part of what was seen before', () 
   });
 });
 
+describe.concurrent('a month of which the platform has nothing any more', () => {
+  test('needs a confirmation, though the other months are as before', async () => {
+    const { dir, platform } = await afterOneNight();
+    const left = facts.filter(({ hour }) => !hour.startsWith('2026-08'));
+    platform.facts = left;
+    const { exitCode, account } = await night(dir, platform);
+    expect({ exitCode, errors: account.errors }).toEqual({
+      exitCode: 4,
+      errors: [expect.stringMatching(/any cost on 31 settled days from 2026-08-01 to 2026-08-31.* 54\.25 USD.*once/)],
+    });
+    expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
+    const accepted = { now: nextNight, env: since, args: ['--accept-reduced-access'] };
+    expect((await ingest(dir, platform, accepted)).exitCode).toBe(0);
+    expect(await costsIn(dir)).toEqual(expectedCosts(left, 'admin'));
+    expect((await ingest(dir, platform, { now: '2026-09-12T02:15:00Z', env: since })).exitCode).toBe(0);
+  });
+});
+
 describe.concurrent('a token that no longer sees a workspace', () => {
   test('needs a confirmation, however little was spent there', async () => {
     const { dir, platform } = await afterOneNight();

@@ -44,6 +44,7 @@ export const check: DataKind<CheckFact, never> = {
       ...changeWords(fact),
     ],
   }),
+  isRefreshed: true,
   over: ({ check: name, about }) => ({ title: `check ${name} passes again`, sentences: about === '' ? [] : [about] }),
   step: ({ check: name, error, errorCode }) => {
     if (error === null) return act('run "costbook check" to see the rows.');

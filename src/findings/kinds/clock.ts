@@ -25,4 +25,5 @@ export const clock: DataKind<ClockFact, never> = {
   }),
   over: ({ account }) => ({ title: `this machine's clock matches the platform of ${account} again`, sentences: [] }),
   step: () => clockStep,
+  isRefreshed: true,
 };

@@ -41,5 +41,6 @@ export const dimension: DataKind<DimensionFact, Row> = {
   amount: ({ cost }) => cost,
   size: ({ cost }) => Math.abs(Number(cost)),
   isDated: true,
+  isRefreshed: true,
   page: () => '/explore?group=billing_dimension',
 };

@@ -34,4 +34,5 @@ export const stale: DataKind<StaleFact, never> = {
   }),
   over: ({ account }) => ({ title: `the books of ${account} are up to date again`, sentences: [] }),
   step: () => staleStep,
+  isRefreshed: true,
 };

@@ -73,4 +73,5 @@ export const unproven: DataKind<UnprovenFact, never> = {
   }),
   step: ({ windows }) => unprovenStepAfter(windows),
   amount: ({ difference }) => difference ?? undefined,
+  isRefreshed: true,
 };

@@ -74,6 +74,8 @@ export interface ComparedTotals {
   readonly theirs: number;
   readonly days: number;
   readonly lowerDays: number;
+  /** Days on which the platform has nothing of all that the books have, with their cost in the books. */
+  readonly empty: { readonly days: number; readonly from: string; readonly to: string; readonly ours: number };
   /** Workspaces that had cost on that many days and now have none on any. */
   readonly workspacesGone: readonly string[];
   /** Of these, those whose cost of every day is now under a name that the books do not have. */
@@ -321,6 +323,10 @@ async function totalsCompared(
     theirs: Number(row?.['theirs']),
     days: Number(row?.['days']),
     lowerDays: Number(row?.['lower_days']),
+    empty: {
+      ...{ days: Number(row?.['empty_days']), ours: Number(row?.['lost']) },
+      ...{ from: String(row?.['empty_from']), to: String(row?.['empty_to']) },
+    },
     workspacesGone: Array.isArray(gone) ? gone.map(String) : [],
     renames: JSON.parse(String(row?.['renames'] ?? '[]')) as ComparedTotals['renames'],
   };
