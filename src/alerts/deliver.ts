@@ -35,8 +35,8 @@ export interface ActingRules {
 export interface Delivering {
   readonly outbox: Outbox;
   readonly runNumber: number;
-  /** Undefined for a sink that the configuration does not have. */
-  tellOf(sink: string): SendMessage | undefined;
+  /** Undefined for a sink with mistakes, and if there are no sinks; `removed` if there are others only. */
+  tellOf(sink: string): SendMessage | 'removed' | undefined;
   /** The rules of the configured sinks that call the platform, by name. Their messages are sent once. */
   readonly acting: ReadonlyMap<string, ActingRules>;
   readonly giveUpDays: number;
@@ -155,11 +155,13 @@ function receiptOf({ answer, reason }: Extract<Attempt, { outcome: 'delivered' }
 /** Whether a failed message is never sent again. */
 function isGivenUp(
   { outcome }: Attempt,
-  { queuedAt }: PendingMessage,
+  { queuedAt, sink }: PendingMessage,
   acting: ActingRules | undefined,
-  { giveUpDays, now }: Delivering,
+  { giveUpDays, now, tellOf }: Delivering,
 ): boolean {
   if (outcome === 'delivered') return false;
+  // Nothing can deliver it any more, and every night until it is given up would fail.
+  if (tellOf(sink) === 'removed') return true;
   // The platform may have done it; and a paragraph of a model comes too late in the next run.
   if (acting !== undefined && (outcome === 'unknown' || acting.isModel)) return true;
   return now() >= queuedAt + giveUpDays * dayMs;
@@ -185,9 +187,11 @@ async function send(
   { tellOf, acting, random, sleep, signal }: Delivering,
 ): Promise<{ attempt: Attempt; tries: number }> {
   const sendToSink = tellOf(message.sink);
-  if (sendToSink === undefined) {
+  if (sendToSink === undefined || sendToSink === 'removed') {
     const reason =
-      'costbook.yaml no longer has this sink, or mistakes in it: correct it, or wait until Costbook gives the message up';
+      sendToSink === 'removed'
+        ? 'costbook.yaml no longer has this sink'
+        : 'costbook.yaml no longer has this sink, or mistakes in it: correct it, or wait until Costbook gives the message up';
     return { attempt: { outcome: 'refused', reason, isPassing: false }, tries: 0 };
   }
   const isOnce = acting.has(message.sink);

@@ -205,6 +205,11 @@ function actingRules({ sinks }: LocalConfig): ReadonlyMap<string, ActingRules> {
   );
 }
 
+/** Whether costbook.yaml has sinks, and not this one. Without any, it may have lost them. */
+function isRemoved(name: string, { sinks }: LocalConfig): boolean {
+  return sinks.length > 0 && sinks.every((sink) => sink.name !== name);
+}
+
 /** Delivers the messages in the outbox, and reports those that could not be delivered. */
 export async function deliverAll(
   warehouse: Warehouse,
@@ -219,7 +224,7 @@ export async function deliverAll(
   const deliveries = await deliver({
     outbox: warehouse,
     runNumber,
-    tellOf: (name) => sinks.get(name),
+    tellOf: (name) => sinks.get(name) ?? (isRemoved(name, config) ? 'removed' : undefined),
     acting: new Map([...actingRules(config), ...commands.rules]),
     giveUpDays: config.alerts.giveUpDays,
     now: effects.now,
@@ -242,7 +247,7 @@ export async function deliverAll(
       );
     } else if (outcome === 'dead') {
       context.tell(
-        `${what} is given up after ${config.alerts.giveUpDays} days: ${reason}; "costbook alerts" shows its content`,
+        `${what} is given up${isRemoved(message.sink, config) ? '' : ` after ${config.alerts.giveUpDays} days`}: ${reason}; "costbook alerts" shows its content`,
       );
     } else if (outcome === 'failed') {
       context.tell(

@@ -59,7 +59,7 @@ export async function readStory(
 function accrual(open: SqlRow | undefined): string {
   if (open === undefined || open['accrual'] === null) return '';
   return `
-Accrue ${usd(open['accrual'])} USD for ${String(open['month']).slice(0, 7)}: ${usd(open['cost'])} spent so far, ${usd(open['forecast_of_rest'])} expected in the rest of the month, by the forecast of ${open['forecast_basis']}.
+Accrue ${usd(open['accrual'])} USD for ${String(open['month']).slice(0, 7)}: ${usd(open['cost'])} in complete hours, ${usd(open['forecast_of_rest'])} expected in the rest of the month, by the forecast of ${open['forecast_basis']}.
 `;
 }
 
@@ -88,7 +88,7 @@ export function describeStory(story: Story, cli: string, from: string): string {
     ]),
   );
   const forecasts = formatTable(
-    ['budget', 'period', 'USD spent', 'forecast', 'low', 'high', 'of USD', 'exceeds on'].map((name, index) => ({
+    ['budget', 'period', 'complete', 'forecast', 'low', 'high', 'of USD', 'exceeds on'].map((name, index) => ({
       name,
       type: index < 2 || name === 'exceeds on' ? 'VARCHAR' : 'DECIMAL',
     })),

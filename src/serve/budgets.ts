@@ -171,7 +171,11 @@ const columns = [
         ? spend.per === undefined
           ? 'not known'
           : 'no counts'
-        : amountCell(budget, spend.spent, false, ['budget_spent', `${budget.name}/${spend.period.name}`]),
+        : html`${amountCell(budget, spend.spent, false, ['budget_spent', `${budget.name}/${spend.period.name}`])}${
+            spend.spentSince
+              ? html`<br><span class="empty">${amountCell(budget, spend.spentSince, false)} in incomplete hours</span>`
+              : ''
+          }`,
   },
   {
     head: 'Budget',

@@ -234,7 +234,7 @@ function tiles(
 ): Markup {
   const change = before === undefined ? undefined : relative(spent, before);
   return html`<dl class="tiles">
-<div class="tile"><dt>${name} so far</dt><dd><span class="big">${money(spent, { figure: ['month_cost_complete', formatMonth(start)] })}</span> USD<div class="note">${
+<div class="tile"><dt>${name} so far, complete hours</dt><dd><span class="big">${money(spent, { figure: ['month_cost_complete', formatMonth(start)] })}</span> USD<div class="note">${
     before === undefined
       ? `Not compared with ${beforeName}: ${notCompared}`
       : change === undefined

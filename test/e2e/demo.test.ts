@@ -66,7 +66,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   expect(rows.filter(({ length }) => length === 6).map(([team, , , , , budget]) => [team, budget])).toEqual([
     ['Sales', '400.00'],
   ]);
-  const accrued = /^Accrue ([\d.]+) USD for 2026-11: ([\d.]+) spent so far, ([\d.]+) expected/m.exec(stdout) ?? [];
+  const accrued = /^Accrue ([\d.]+) USD for 2026-11: ([\d.]+) in complete hours, ([\d.]+) expected/m.exec(stdout) ?? [];
   const [, accrual = 0, sofar = 0, rest = 0] = accrued.map(Number);
   expect(Math.abs(accrual - sofar - rest)).toBeLessThan(0.011);
   expect(stdout).toMatch(new RegExp(`^2026-11 .* ${sofar.toFixed(2)}$`, 'm'));

@@ -101,6 +101,23 @@ function amountsOf(text: string): string[] {
 
 const october = "bucket_start >= '2026-10-01'";
 
+test('the overview says which hours its two amounts of a month have, where a budget has incomplete ones too', async () => {
+  const own = await dashboardProject(
+    dashboardBooks({
+      costs: [{ workspace: 'north', bucket_start: '2026-10-04 12:00:00', cost: '0.75', usage: '1' }],
+      covered: [{ window_start: '2026-09-01', window_end: '2026-10-04 13:00:00', claimed_end: '2026-10-04 12:00:00' }],
+    }),
+  );
+  await mkdir(join(own, 'jobs'), { recursive: true });
+  await writeFile(join(own, 'jobs', 'budgets.yaml'), budgets);
+  const { text } = await (await serve(own)).get('/');
+  expect(text).toContain('October 2026 so far, complete hours');
+  const [, soFar] =
+    /data-figure="month_cost_complete"[^>]*value="([^"]+)"/.exec(text) ?? /value="([^"]+)"/.exec(text) ?? [];
+  expect(text).toMatch(/>0\.75<\/data> in incomplete hours/);
+  expect(amountsOf(text)).toContain((Number(soFar) + 0.75).toFixed(12));
+});
+
 describe('the page of budgets', () => {
   test('shows what costbook sql returns, most urgent first', async () => {
     const [spent] = await rowsOf(`select sum(cost) as cost from costs where ${october}`);
