@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { allOpenAlerts, countWords, unstoredStill, type WaitingAlert } from '../alerts/index.ts';
 import { exitCodes, firstSentences } from '../base/errors.ts';
@@ -24,7 +25,7 @@ import {
   unendedWords,
 } from '../health/index.ts';
 import { usd } from '../money/money.ts';
-import { type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
+import { earlierBooks, type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal, maxSentenceLength } from '../text/safe-text.ts';
@@ -141,6 +142,8 @@ interface Status {
   readonly moved: readonly MovedMonth[];
   /** Exports that show a revoked close. */
   readonly revokedExports: readonly RevokedExport[];
+  /** What an export shows of books before these, and the step; null if there is no trace of any. */
+  readonly earlierBooks: { readonly found: string; readonly next: string } | null;
   /** Past costs that changed in the last seven days. */
   readonly restated: { readonly hours: number; readonly cost: string };
   readonly alerts: {
@@ -242,9 +245,11 @@ async function readStatus(
     since: formatInstant(now - restatedDays * dayMs),
     now: formatInstant(now),
   });
+  const earlier = await earlierBooks(join(context.dir, 'exports'), connection);
   return {
     found,
     freshnessHours,
+    earlierBooks: earlier === undefined ? null : { found: earlier.found, next: nextWords(earlier.next) },
     accounts,
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
     moved: last === undefined ? [] : await movedMonths(connection),
@@ -549,6 +554,12 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     ...failures,
     ...unendedLines(status, paint),
     ...jobFileLines(status, paint),
+    ...(status.earlierBooks === null
+      ? []
+      : [
+          paint('yellow', forTerminal(`  - ${status.earlierBooks.found}`)),
+          forTerminal(`    ${status.earlierBooks.next}`),
+        ]),
     ...(futureDates === null ? [] : [paint('yellow', `  - ${futureDates.found}`), `    ${futureDates.remedy}`]),
     ...alertLines(status, paint),
   ];

@@ -12,7 +12,7 @@ export function unendedWords({ runNumber, command, startedAt, step, isActive }: 
     found: `run ${runNumber} (${command}) of ${startedAt} was interrupted${where}. Nothing is lost`,
     next: isRepeated(command)
       ? wait(`the next run fetches what is missing. To run it now: "costbook ${command}".`)
-      : act(`run "costbook ${command} …" again.`),
+      : act(`start it again with the words that it had: "costbook help ${command}" shows them.`),
   };
 }
 

@@ -1,6 +1,7 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { unendedWords } from '../../src/health/index.ts';
 import {
   askSnapshot,
   costsIn,
@@ -280,4 +281,24 @@ describe.concurrent('proof.tolerance', () => {
       ),
     ).toEqual([{ difference: '-0.020000000000', tolerance: 0.05, proven: true }]);
   });
+});
+
+test('names an export of books that these do not have, and what replaces it', async () => {
+  const { dir, platform } = await projectWithPlatform(series(box, '2026-09-03T05', [1, 2]));
+  const at = (day: string) => ['--dir', dir, '--now', `2026-09-${day}T13:00:00Z`];
+  await ingest(dir, platform, { now: '2026-09-10T12:30:00Z' });
+  await runCli(['report', 'summary', ...at('10')]);
+  await rm(join(dir, 'data'), { recursive: true });
+  await ingest(dir, platform, { now: '2026-09-11T12:30:00Z' });
+  const lost = await runCli(['status', ...at('11')]);
+  expect(lost.stdout).toContain('these books began at 2026-09-11T12:30:00Z');
+  const [, words = ''] = /If there is none, run "costbook ([^"]+)"/.exec(lost.stdout) ?? [];
+  expect((await runCli([...words.split(' '), ...at('11')])).exitCode).toBe(0);
+  const { stdout } = await runCli(['status', '--json', ...at('11')]);
+  expect(JSON.parse(stdout)).toMatchObject({ isTrustworthy: true, earlierBooks: null });
+});
+
+test('a close that was killed is named with a step that works as it is printed', () => {
+  const killed = { runNumber: 4, startedAt: '2026-10-05T03:00:00Z', step: undefined, isActive: false };
+  expect(unendedWords({ ...killed, command: 'close' }).next?.words).toContain('"costbook help close"');
 });

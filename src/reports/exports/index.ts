@@ -3,6 +3,7 @@ export { parquetPartIn } from './export-names.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
 export {
+  earlierBooks,
   type RevokedClose,
   type RevokedExport,
   revokedCloses,

@@ -1,4 +1,6 @@
 import { join, relative, sep } from 'node:path';
+import { act, type NextStep } from '../../base/next-step.ts';
+import { textOrUndefined } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import { forTerminal } from '../../text/safe-text.ts';
 import { shellWord } from '../../text/shell-word.ts';
@@ -32,6 +34,12 @@ export interface RevokedExport {
   readonly isClosedAgain: boolean;
   /** The command that writes it again, without `costbook`. */
   readonly command: string;
+}
+
+/** What shows that the project had other books. */
+export interface EarlierBooks {
+  readonly found: string;
+  readonly next: NextStep;
 }
 
 /** All closes that were revoked by reopening their month, in order. */
@@ -101,29 +109,55 @@ function withoutComments(sql: string): string {
   return sql.replace(/--[^\n]*/g, '');
 }
 
-/** The exports below `root` that show a revoked close, in order. A missing folder has none. `out` is `root` if it is not the usual folder. */
-export async function revokedExports(root: string, shown: ShownCloses, out?: string): Promise<RevokedExport[]> {
+/** The exports below `root` whose manifest can be read, in order: `verify` reports the others. A missing folder has none. */
+async function* exportsBelow(root: string): AsyncGenerator<{ readonly folder: string; readonly manifest: Manifest }> {
   const folders = await findExports(root).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
     throw error;
   });
-  const found: RevokedExport[] = [];
   for (const folder of folders) {
-    // `verify` reports a manifest that cannot be read.
-    const manifest = await readManifest(folder).catch((error: unknown) => {
+    const read = await readManifest(folder).catch((error: unknown) => {
       if (error instanceof NoManifestError) return undefined;
       throw error;
     });
-    if (manifest === undefined) continue;
+    if (read !== undefined) yield { folder, manifest: read.manifest };
+  }
+}
+
+/**
+ * An export below `root` of books that were complete before these had their first run, in words with what to do: the earlier
+ * books are lost, and their closes, alerts and restatements with them. Undefined if there is none.
+ */
+export async function earlierBooks(root: string, connection: Connection): Promise<EarlierBooks | undefined> {
+  const [row] = await connection.rows(await readSql('status', 'first_run'));
+  const begun = textOrUndefined(row?.['started_at']);
+  if (begun === undefined) return undefined;
+  for await (const { folder, manifest } of exportsBelow(root)) {
+    const { asOf, completeThrough } = manifest;
+    if (completeThrough === null || Date.parse(asOf) >= Date.parse(begun)) continue;
+    return {
+      found: `these books began at ${begun}, but ${folder} was written from books as of ${asOf}, whose closes, alerts and restatements are not in these`,
+      next: act(
+        `restore the folder data of that time from a backup. If there is none, run "costbook ${commandFor(manifest, relative(root, folder))}" to replace the export.`,
+      ),
+    };
+  }
+  return undefined;
+}
+
+/** The exports below `root` that show a revoked close, in order. A missing folder has none. `out` is `root` if it is not the usual folder. */
+export async function revokedExports(root: string, shown: ShownCloses, out?: string): Promise<RevokedExport[]> {
+  const found: RevokedExport[] = [];
+  for await (const { folder, manifest } of exportsBelow(root)) {
     const below = relative(root, folder);
-    const closes = shown(manifest.manifest, join(root, below));
+    const closes = shown(manifest, join(root, below));
     if (closes.length === 0) continue;
     found.push({
       folder: below,
       closedAt: formatInstant(Math.max(...closes.map(({ closedAt }) => closedAt))),
       months: [...new Set(closes.map(({ month }) => month))].sort(),
       isClosedAgain: closes.every(({ isClosedAgain }) => isClosedAgain),
-      command: `${commandFor(manifest.manifest, below)}${out === undefined ? '' : ` --out ${shellWord(out)}`}`,
+      command: `${commandFor(manifest, below)}${out === undefined ? '' : ` --out ${shellWord(out)}`}`,
     });
   }
   return found;
