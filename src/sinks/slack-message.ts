@@ -170,7 +170,9 @@ function context(lines: readonly string[]): SlackBlock {
 }
 
 function plain(text: string, limit: number): PlainText {
-  return { type: 'plain_text', text: forSlack(text, limit), emoji: false };
+  const safe = forSlack(text, limit);
+  // Slack refuses the whole message if one of its texts is empty: a name may be.
+  return { type: 'plain_text', text: safe.trim() === '' ? '–' : safe, emoji: false };
 }
 
 function mrkdwn(text: string): Mrkdwn {

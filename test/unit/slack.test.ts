@@ -144,6 +144,13 @@ test('a message stays within the limits for any content', () => {
   expect(blockKitFaults(slackMessage({ ...summary, summary: long }))).toEqual([]);
 });
 
+test.each(['', ' '])('a name "%s" leaves no text empty, for which Slack would refuse the message', (name) => {
+  const strange = { ...exampleRunaway, owner: name, billingDimension: name };
+  const message = slackMessage(messageOf(entryOf(strange)));
+  expect(blockKitFaults(message)).toEqual([]);
+  expect(JSON.stringify(message.blocks)).not.toMatch(/"text":" *"/);
+});
+
 test('alerts that do not fit are counted', () => {
   const entries = Array.from({ length: 60 }, (_, index) => entryOf({ ...budget, key: `budget/${index}` }));
   const { blocks } = slackMessage(messageOf(...entries));
