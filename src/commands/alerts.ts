@@ -265,15 +265,14 @@ function describeUnstored({ key, title, detail, next, at }: WaitingAlert): strin
 function describeOpen(row: SqlRow, answers: readonly StoredAnswer[], until: string): string {
   const fact = parseFact(String(row['fact']));
   const { icon, title, detail, next } = wordsOf(fact);
-  const noun = fact.kind === 'anomaly' ? 'messages' : 'times';
-  const times = Number(row['occurrence']) > 1 ? `, ${row['occurrence']} ${noun}` : '';
+  const many = `, ${row['occurrence']} ${fact.kind === 'anomaly' ? 'messages' : 'times'}`;
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row) ? [`${overWords(fact)}: the next "costbook alert" ends this alert`] : [detail, next];
   return [
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     ...feedbackOf(fact).map((line) => `   ${forTerminal(line)}`),
-    `   open since ${row['open_since']}${times}${quiet}; notified: ${notifiedWords(row)}`,
+    `   open since ${row['open_since']}${Number(row['occurrence']) > 1 ? many : ''}${quiet}; notified: ${notifiedWords(row)}; to silence it:`,
     ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),
     // Never cut or broken: users paste it.
     `   ${forTerminal(`costbook alerts ack ${shellWord(String(row['alert_key']))} --until ${until}`)}`,

@@ -28,6 +28,7 @@ import { usd } from '../money/money.ts';
 import { earlierBooks, type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
+import { counted } from '../text/counted.ts';
 import { forTerminal, maxSentenceLength } from '../text/safe-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time/time.ts';
 import { openBooks, type UnendedRun, unendedRun } from '../warehouse/integrity/index.ts';
@@ -493,8 +494,7 @@ function alertLines(status: Shown, paint: Paint): string[] {
   const steps = bySink.map(
     ({ found, remedy }) => `  ${forTerminal(found)}\n    ${forTerminal(nextWords(act(`${remedy}.`)))}`,
   );
-  const waiting =
-    messagesWaiting === 0 ? '' : `; ${messagesWaiting} undelivered message${messagesWaiting === 1 ? '' : 's'}`;
+  const waiting = messagesWaiting === 0 ? '' : `; ${counted(messagesWaiting, 'undelivered message')}`;
   if (list.length === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`), ...steps];
   const above = new Set<string | undefined>([
     ...status.found.map(({ key }) => key),
@@ -594,14 +594,14 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
   if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
   for (const { month, cost, corrections, billed } of moved) {
     if (status.alerts.list.some(({ key }) => key.startsWith('closed_month/') && key.endsWith(`/${month}`))) continue;
-    const rows = `${corrections} correction${corrections === 1 ? '' : 's'}`;
     const parts =
       billed.length > 1 ? billed.map((one) => `${one.month} (${usd(one.cost, true)})`) : billed.map((one) => one.month);
-    lines.push(`  ${month} changed by ${usd(cost, true)} since its close: ${rows}, billed in ${parts.join(', ')}`);
+    const rows = `${counted(corrections, 'correction')}, billed in ${parts.join(', ')}`;
+    lines.push(`  ${month} changed by ${usd(cost, true)} since its close: ${rows}`);
   }
   lines.push(...linesIn(revokedWords(revoked) ?? ''));
   if (restated.hours > 0) {
-    const hours = `${restated.hours} hourly cost${restated.hours === 1 ? '' : 's'}`;
+    const hours = counted(restated.hours, 'hourly cost');
     lines.push(
       `restated in the last ${restatedDays} days: ${hours}, ${usd(restated.cost, true)} ("costbook restatements")`,
     );

@@ -26,7 +26,9 @@ export function unprovenLines(windows: readonly UnprovenText[], label: string): 
 
 function words(group: readonly UnprovenText[]): string {
   const difference = largestDifference(group);
-  const amount = difference === undefined ? '' : `${usd(roundDecimal(difference, usdDecimals))}, `;
   const first = firstComparison(group.map(({ reason }) => reason).join('; '));
+  // The largest difference may be another one than the first.
+  const join = first.endsWith('…') ? '; first difference: ' : ', ';
+  const amount = difference === undefined ? '' : `${usd(roundDecimal(difference, usdDecimals))}${join}`;
   return `${amount}${forTerminal(first.replace(/, difference -?[\d.]+(?= …$|$)/, ''))}`;
 }

@@ -99,7 +99,7 @@ describe.concurrent('exit 3', () => {
     const { exitCode, account } = await ingest(dir, platform, { now, env: { COSTBOOK_TOKEN: '' } });
     expect(exitCode).toBe(3);
     expect(account.errors[0]).toContain(
-      `Replace the token in tokenFile (${join(dir, 'costbook.yaml')}:1:12): the platform refused it`,
+      `Replace the token in tokenFile (${join(dir, 'costbook.yaml')}:1:12), which the platform refuses`,
     );
     // The file was read once more, and that is a retry.
     expect(platform.requests).toHaveLength(2);

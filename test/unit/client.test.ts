@@ -523,7 +523,7 @@ describe('maxRequestsPerMinute', () => {
 describe('a 401', () => {
   const refused = 'answered 401: unauthorized: Invalid credentials';
   const check =
-    "Replace the token in COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand): the platform refused it; it may have expired or been revoked.";
+    "Replace the token in COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand), which the platform refuses (expired or revoked).";
 
   /** Takes the tokens given, and none else. */
   function taking(...tokens: string[]): Reply {
@@ -577,7 +577,9 @@ describe('a 401', () => {
       ask(testClient(server.url, { settings: { tokenSetting: 'tokenFile (costbook.yaml:2:12)' } })),
     );
     expect(error).toMatchObject({
-      message: expect.stringContaining('Replace the token in tokenFile (costbook.yaml:2:12): the platform refused it'),
+      message: expect.stringContaining(
+        'Replace the token in tokenFile (costbook.yaml:2:12), which the platform refuses',
+      ),
     });
   });
 
