@@ -148,7 +148,7 @@ function budgetStepOf(fact: BudgetWords): string {
     const parts = containedWords(fact);
     if (spent > planned) {
       const more = about(expected - spent);
-      return `Act: check ${largest}: ${more} of ${period} ${isOfUse ? 'are not used' : 'is not spent'} yet. If ${areThey} intended, ${raise}.${parts}`;
+      return `Act: check ${largest}: ${more} expected in ${period} ${isOfUse ? 'are not used' : 'is not spent'} yet. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
     return `Act: check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;

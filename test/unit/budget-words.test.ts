@@ -31,7 +31,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   test('names what can still be lowered, and not more than that, once the budget is exceeded', () => {
     const spent = { ...exampleForecast, value: '5500', unusual: undefined };
     expect(spentBudgetWords(spent).next).toMatch(
-      /^Act: check the largest costs: about 512 USD of 2026-10 is not spent yet\. .* at least about 6,012 USD/,
+      /^Act: check the largest costs: about 512 USD expected in 2026-10 is not spent yet\. .* at least about 6,012 USD/,
     );
     expect(spentBudgetWords(spent).next).not.toContain('1,012');
   });
