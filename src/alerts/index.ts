@@ -6,7 +6,7 @@ export {
   alertFactsOptions,
   clientOf,
   deliverAll,
-  exitCodeOf,
+  exitCodeOfDeliveries,
   loadAlertingConfig,
   originOf,
   readableAlertingConfig,

@@ -1,5 +1,4 @@
 import { median } from '../base/median.ts';
-import { underBar } from './bar.ts';
 import {
   type Baseline,
   type BaselineRules,
@@ -9,6 +8,7 @@ import {
   learnUnitPrice,
 } from './baseline.ts';
 import type { Bar } from './feedback.ts';
+import { underBar } from './feedback-bar.ts';
 import { earlyDays, missingByDate, recursByDate } from './recurring.ts';
 import { centreOf } from './robust-statistics.ts';
 import {

@@ -114,12 +114,12 @@ export function moneyAt(
   const isFirst = day <= episode.firstDay;
   const soFar = totalAt(episode, day);
   const daily = isFirst && pace !== undefined ? pace : dailyAt(episode, day);
-  const left = isFirst && pace === undefined ? 0 : monthEndAfter(episode.firstDay) - (day + 1);
+  const left = isFirst && pace === undefined ? 0 : monthEndDayAfter(episode.firstDay) - (day + 1);
   return { soFar, ifItStays: soFar + daily * Math.max(leastDaysLeft, left) };
 }
 
 /** The first day after the month of a day, both as numbers since 1970-01-01. */
-function monthEndAfter(day: number): number {
+function monthEndDayAfter(day: number): number {
   const date = new Date(day * dayMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / dayMs;
 }

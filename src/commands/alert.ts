@@ -6,7 +6,7 @@ import {
   deliverAll,
   type Evaluated,
   evaluateAlerts,
-  exitCodeOf,
+  exitCodeOfDeliveries,
   forgetUnstored,
   maxAlertsOfAgent,
   originOf,
@@ -103,7 +103,7 @@ export const alertCommand: Command = {
         await answer(transitions, deliveries, describeCompleteness(found.state), context);
         for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
         if (bug !== undefined) throw bug;
-        const code = worstExitCode([exitCodeOf(deliveries), ...problems.map((error) => error.exitCode)]);
+        const code = worstExitCode([exitCodeOfDeliveries(deliveries), ...problems.map((error) => error.exitCode)]);
         return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
       });
     return evaluate().catch(async (error: unknown) => {

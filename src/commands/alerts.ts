@@ -1,7 +1,7 @@
 import {
   countWords,
   deliverAll,
-  exitCodeOf,
+  exitCodeOfDeliveries,
   loadAlertingConfig,
   newMessage,
   originOf,
@@ -365,7 +365,7 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
         ? `${JSON.stringify({ key, messages: outcomes })}\n`
         : outcomes.map(({ sink, outcome }) => `${outcome}  → ${sink}\n`).join(''),
     );
-    const exitCode = exitCodeOf(deliveries);
+    const exitCode = exitCodeOfDeliveries(deliveries);
     return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
   });
 }

@@ -109,7 +109,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
     for (const sentence of await namesNotFound(connection, budgets, cache)) context.tell(`warning: ${sentence}`);
-    return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOf)) : exitCodes.done;
+    return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOfBudget)) : exitCodes.done;
   } finally {
     books.close();
   }
@@ -128,7 +128,7 @@ async function sayHowToBegin(context: BooksContext): Promise<number> {
   return exitCodes.done;
 }
 
-function exitCodeOf({ state }: BudgetNow): number {
+function exitCodeOfBudget({ state }: BudgetNow): number {
   if (state === undefined || state === 'NO COUNTS') return exitCodes.unproven;
   return state === 'EXCEEDED' ? exitCodes.overBudget : exitCodes.done;
 }

@@ -78,18 +78,18 @@ export const checkCommand: Command = {
       }
       const failure = failureOf(results);
       if (failure !== undefined) context.tell(`costbook: ${stepSentence(failure.next)}`);
-      const failed = results.filter((result) => exitCodeOf(result) !== exitCodes.done);
+      const failed = results.filter((result) => exitCodeOfCheck(result) !== exitCodes.done);
       context.count?.({
         checks: results.length,
         failed: failed.length,
-        warned: results.filter((result) => exitCodeOf(result) === exitCodes.done && result.offenders !== 0).length,
+        warned: results.filter((result) => exitCodeOfCheck(result) === exitCodes.done && result.offenders !== 0).length,
       });
       if (failed.length > 0)
         context.run?.explain(
           failed.flatMap((result) => complaint(result) ?? []).join('\n'),
           failure && { code: failure.code, next: nextWords(failure.next) },
         );
-      return worstExitCode(results.map(exitCodeOf));
+      return worstExitCode(results.map(exitCodeOfCheck));
     } finally {
       books.close();
     }
@@ -102,7 +102,7 @@ function changedWords({ from, whole }: HoursToCheck): string {
   return `Read the hours from ${formatMonth(from)} on: earlier months have not changed since they were checked${others}.\n`;
 }
 
-function exitCodeOf({ check, offenders, error }: CheckResult): number {
+function exitCodeOfCheck({ check, offenders, error }: CheckResult): number {
   if (error !== undefined) return error.exitCode;
   return check.severity === 'fail' && offenders !== 0 ? exitCodes.unproven : exitCodes.done;
 }

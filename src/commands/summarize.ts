@@ -1,7 +1,7 @@
 import {
   alertFactsOptions,
   deliverAll,
-  exitCodeOf,
+  exitCodeOfDeliveries,
   loadAlertingConfig,
   newMessage,
   originOf,
@@ -119,7 +119,7 @@ export const summarizeCommand: Command = {
         messages: outcomes.length,
         delivered: outcomes.filter(({ outcome }) => outcome === 'delivered').length,
       });
-      const exitCode = worstExitCode([exitCodeOf(deliveries)]);
+      const exitCode = worstExitCode([exitCodeOfDeliveries(deliveries)]);
       return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
     });
   },

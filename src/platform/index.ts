@@ -21,7 +21,7 @@ export * from './operations.ts';
 export { CursorRefusedError, pages } from './paging.ts';
 export * from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
-export { readPlatformLists } from './read-lists.ts';
+export { readPlatformLists } from './read-enums.ts';
 export { baseUrl, headerOfParameter, requestPath } from './request.ts';
 export * from './responses.ts';
 export { isCertainlyNotDone } from './retry.ts';

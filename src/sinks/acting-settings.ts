@@ -1,3 +1,7 @@
+import { UsageError } from '../base/errors.ts';
+import { quoted } from '../text/choices.ts';
+import { oneOrMore, parseText, single, z } from '../yaml/index.ts';
+
 /** What a sink has that calls the platform. */
 interface OnPlatform {
   /** The account whose address and token are used; undefined for the only one. */
@@ -40,3 +44,21 @@ export function isActing(settings: { readonly type: string } | undefined): setti
 export function answersToOf(settings: { readonly type: string } | undefined): readonly string[] {
   return isActing(settings) && 'answersTo' in settings ? settings.answersTo : [];
 }
+
+/** A name on the platform: it becomes a step of a path. */
+export const platformName = single(
+  (value) => {
+    const text = parseText(value, 100);
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text)) return text;
+    throw new UsageError(`found ${quoted(text)}, expected a name on the platform: letters, digits and . _ -`);
+  },
+  { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$', maxLength: 100 },
+);
+
+/** What every sink that calls the platform has. */
+export const common = { account: z.optional(single((value) => parseText(value, 200))), workspace: platformName };
+/** Names of sinks. What they name is checked when all sinks are known. */
+export const answersTo = oneOrMore(
+  single((value) => parseText(value, 100)),
+  'sinks such as [finops]',
+);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { boundedText } from './answer-text.ts';
+import { webhookBody } from './kinds/webhook.ts';
 import type { OutgoingMessage } from './message.ts';
 import type { Attempt, SendMessage } from './sink.ts';
-import { webhookBody } from './webhook.ts';
 
 /** Of the output, no more is read into memory. */
 const maxOutputBytes = 64 * 1024;

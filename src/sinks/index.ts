@@ -2,8 +2,6 @@ export { type ActingSettings, answersToOf, isActing } from './acting-settings.ts
 export type { Card, SinkAnswer, SpentShare } from './card.ts';
 export { type CommandEffects, openCommand } from './command.ts';
 export { type CostSummary, difference } from './cost-summary.ts';
-export type { LeftOut, Message, MessageEntry, MessagePicture, Origin, OutgoingMessage } from './message.ts';
-export { sendPing } from './ping.ts';
 export {
   openSink,
   previewOf,
@@ -15,8 +13,10 @@ export {
   sinkFault,
   sinkTypeNames,
   sinkTypes,
-} from './registry.ts';
+} from './kinds/index.ts';
+export { isStandardSecret } from './kinds/webhook.ts';
+export type { LeftOut, Message, MessageEntry, MessagePicture, Origin, OutgoingMessage } from './message.ts';
+export { sendPing } from './ping.ts';
 export { everyKey, parseTargetUrl, plainAddress, urlSecrets } from './settings.ts';
 export { type Attempt, type PreviewFormat, previewFormats, type SendMessage, type SinkEffects } from './sink.ts';
 export { readInSlack, slackMessage } from './slack-message.ts';
-export { isStandardSecret } from './webhook.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ActingSettings } from '../../src/sinks/acting-settings.ts';
-import { openSink } from '../../src/sinks/registry.ts';
+import { openSink } from '../../src/sinks/kinds/index.ts';
 import type { Attempt } from '../../src/sinks/sink.ts';
 import { entryOf, exampleFacts, messageOf } from '../support/example-alerts.ts';
 import { testClient } from '../support/http-client.ts';

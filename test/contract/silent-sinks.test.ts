@@ -1,7 +1,7 @@
 // Second tier: Waits for the time limits of ten and twenty seconds.
 
 import { describe, expect, test } from 'vitest';
-import { openSink, type SinkSettings } from '../../src/sinks/registry.ts';
+import { openSink, type SinkSettings } from '../../src/sinks/kinds/index.ts';
 import type { Attempt } from '../../src/sinks/sink.ts';
 import { entryOf, exampleForecast, messageOf } from '../support/example-alerts.ts';
 import { hangs, startSink } from '../support/sink-server.ts';

@@ -5,10 +5,10 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { retryDelayMs } from '../../src/alerts/deliver.ts';
 import type { Picture } from '../../src/charts/picture.ts';
 import type { ListingsFact } from '../../src/findings/kinds/listings.ts';
-import { pagerDutyEvents } from '../../src/sinks/pagerduty.ts';
-import { openSink, type SinkSettings } from '../../src/sinks/registry.ts';
+import { openSink, type SinkSettings } from '../../src/sinks/kinds/index.ts';
+import { pagerDutyEvents } from '../../src/sinks/kinds/pagerduty.ts';
+import type { SlackSettings } from '../../src/sinks/kinds/slack.ts';
 import type { Attempt } from '../../src/sinks/sink.ts';
-import type { SlackSettings } from '../../src/sinks/slack.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { openSink } from '../../src/sinks/kinds/index.ts';
 import type { OutgoingMessage } from '../../src/sinks/message.ts';
-import { openSink } from '../../src/sinks/registry.ts';
 import type { Attempt } from '../../src/sinks/sink.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import { entryOf, exampleFacts, examplePicture, messageOf } from '../support/example-alerts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { previewOf, type SinkSettings } from '../../src/sinks/registry.ts';
+import { previewOf, type SinkSettings } from '../../src/sinks/kinds/index.ts';
 import { axeFindings, openTab, overflowOf } from '../support/browser.ts';
 import { entryOf, exampleFacts, exampleForecast, examplePicture, messageOf } from '../support/example-alerts.ts';
 

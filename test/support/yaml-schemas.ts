@@ -11,7 +11,7 @@ import { entryKeys, groups, tokenKeys, topKeys } from '../../src/config/keys.ts'
 import { serveShapes } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds } from '../../src/config/sink-settings.ts';
 import { jobShape, stepShape } from '../../src/jobs/parse.ts';
-import { sinkTypes } from '../../src/sinks/registry.ts';
+import { sinkTypes } from '../../src/sinks/kinds/index.ts';
 import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/time/fiscal-year.ts';
 import { periodKinds } from '../../src/time/time.ts';
 import { type Shape, z } from '../../src/yaml/shape.ts';

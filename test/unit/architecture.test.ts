@@ -33,7 +33,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   hono: /^src\/serve\//,
   '@hono/node-server': /^src\/serve\//,
   fflate: /^src\/workbook\//,
-  nodemailer: /^src\/sinks\/(smtp|email)\.ts$/,
+  nodemailer: /^src\/sinks\/(smtp|kinds\/email)\.ts$/,
   '@resvg/resvg-js': /^src\/charts\/png\.ts$/,
 };
 

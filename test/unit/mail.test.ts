@@ -2,10 +2,10 @@ import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { drawnPictures } from '../../src/sinks/drawn-pictures.ts';
-import { mailOf } from '../../src/sinks/email.ts';
+import { mailOf } from '../../src/sinks/kinds/email.ts';
+import { previewOf, type SinkSettings } from '../../src/sinks/kinds/index.ts';
 import { mailHtml, maxHtml } from '../../src/sinks/mail-html.ts';
 import type { OutgoingMessage } from '../../src/sinks/message.ts';
-import { previewOf, type SinkSettings } from '../../src/sinks/registry.ts';
 import { entryOf, exampleFacts, exampleForecast, examplePicture, messageOf } from '../support/example-alerts.ts';
 
 const noLog = { warn: () => undefined };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { kindOfAddress } from '../../src/base/addresses.ts';
 import { type LocalConfig, parseConfig } from '../../src/config/config.ts';
 import { alertSinksOf, summarySinksOf } from '../../src/config/sink-settings.ts';
-import { type SinkSettings, secretsOf } from '../../src/sinks/registry.ts';
+import { type SinkSettings, secretsOf } from '../../src/sinks/kinds/index.ts';
 import { pinAddress } from '../../src/sinks/target.ts';
 
 const now = Date.parse('2026-10-01T00:00:00Z');

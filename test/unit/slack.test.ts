@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
-import { mailOf } from '../../src/sinks/email.ts';
+import { mailOf } from '../../src/sinks/kinds/email.ts';
+import { maxWebhookBytes, webhookBody } from '../../src/sinks/kinds/webhook.ts';
 import { type OutgoingMessage, plainText } from '../../src/sinks/message.ts';
 import { readInSlack, slackMessage } from '../../src/sinks/slack-message.ts';
-import { maxWebhookBytes, webhookBody } from '../../src/sinks/webhook.ts';
 import { blockKitFaults } from '../support/block-kit.ts';
 import {
   entryOf,

@@ -12,7 +12,7 @@ import { closedMonth } from './closed-month.ts';
 import { dimension } from './dimension.ts';
 import { invoice } from './invoice.ts';
 import { listings } from './listings.ts';
-import { platformInterface } from './platform-lists.ts';
+import { platformInterface } from './platform-interface.ts';
 import { run } from './run.ts';
 import { stale } from './stale.ts';
 import { unproven } from './unproven.ts';

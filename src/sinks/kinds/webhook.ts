@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { UsageError } from '../base/errors.ts';
-import { shorten } from '../text/safe-text.ts';
-import { type Parse, parseText, rule, single } from '../yaml/index.ts';
-import type { CostSummary } from './cost-summary.ts';
-import { type MessageEntry, type OutgoingMessage, plainText, subjectOf } from './message.ts';
+import { UsageError } from '../../base/errors.ts';
+import { shorten } from '../../text/safe-text.ts';
+import { type Parse, parseText, rule, single } from '../../yaml/index.ts';
+import type { CostSummary } from '../cost-summary.ts';
+import { type MessageEntry, type OutgoingMessage, plainText, subjectOf } from '../message.ts';
 import {
   allowPrivateNetwork,
   parseTargetUrl,
@@ -12,8 +12,8 @@ import {
   type Target,
   targetCheck,
   urlSecrets,
-} from './settings.ts';
-import type { SinkType } from './sink.ts';
+} from '../settings.ts';
+import type { SinkType } from '../sink.ts';
 
 /** Posts signed JSON. */
 export interface WebhookSettings extends Target {
@@ -36,7 +36,7 @@ export const webhook: SinkType<WebhookSettings> = {
   open:
     (settings, { signal }) =>
     async (message) => {
-      const { post } = await import('./post.ts');
+      const { post } = await import('../post.ts');
       const body = webhookBody(message);
       // Real time: receivers reject old signatures.
       const headers = signatureHeaders(settings.secret, message.id, Math.floor(Date.now() / 1000), body);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../base/errors.ts';
-import { shorten } from '../text/safe-text.ts';
-import { type Parse, parseText, rule, single, z } from '../yaml/index.ts';
-import type { MessageEntry, OutgoingMessage } from './message.ts';
-import { allowPrivateNetwork, parseTargetUrl, placeOf, sinkMapping, type Target, targetCheck } from './settings.ts';
-import type { SinkType } from './sink.ts';
+import { UsageError } from '../../base/errors.ts';
+import { shorten } from '../../text/safe-text.ts';
+import { type Parse, parseText, rule, single, z } from '../../yaml/index.ts';
+import type { MessageEntry, OutgoingMessage } from '../message.ts';
+import { allowPrivateNetwork, parseTargetUrl, placeOf, sinkMapping, type Target, targetCheck } from '../settings.ts';
+import type { SinkType } from '../sink.ts';
 
 /** Sends events to PagerDuty: an incident for each alert. */
 export interface PagerDutySettings extends Target {
@@ -32,7 +32,7 @@ export const pagerduty: SinkType<PagerDutySettings> = {
   open:
     ({ routingKey, apiUrl, allowPrivateNetwork: isPrivateAllowed }, { signal }) =>
     async (message) => {
-      const { post } = await import('./post.ts');
+      const { post } = await import('../post.ts');
       const events = pagerDutyEvents(message, routingKey);
       const target = { url: apiUrl, allowPrivateNetwork: isPrivateAllowed, headers: {}, signal };
       for (const event of events) {

@@ -2,9 +2,9 @@ import { type Call, operations } from '../platform/index.ts';
 import type { JobSettings } from './acting-settings.ts';
 import { executionText } from './answer-text.ts';
 import { callAsJson, callPlatform } from './call-platform.ts';
+import { webhookBody } from './kinds/webhook.ts';
 import type { OutgoingMessage } from './message.ts';
 import type { SendMessage, SinkEffects } from './sink.ts';
-import { webhookBody } from './webhook.ts';
 
 /** Opens a sink that runs a batch job of the platform, with each alert or summary as a task. */
 export function openJob(settings: JobSettings, effects: SinkEffects): SendMessage {

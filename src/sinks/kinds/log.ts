@@ -1,6 +1,6 @@
-import { type OutgoingMessage, subjectOf } from './message.ts';
-import { sinkMapping } from './settings.ts';
-import type { SinkType } from './sink.ts';
+import { type OutgoingMessage, subjectOf } from '../message.ts';
+import { sinkMapping } from '../settings.ts';
+import type { SinkType } from '../sink.ts';
 
 /** Writes to Costbook's log: one line per alert, with its amount and next step. */
 export interface LogSettings {

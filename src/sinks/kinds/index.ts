@@ -1,12 +1,14 @@
-import type { Log } from '../base/effects.ts';
-import { UsageError } from '../base/errors.ts';
-import { oneOf } from '../text/choices.ts';
-import { agent, job, model } from './acting.ts';
+import type { Log } from '../../base/effects.ts';
+import { UsageError } from '../../base/errors.ts';
+import { oneOf } from '../../text/choices.ts';
+import type { OutgoingMessage } from '../message.ts';
+import type { PreviewFormat, SendMessage, SinkEffects, SinkType } from '../sink.ts';
+import { agent } from './agent.ts';
 import { email } from './email.ts';
+import { job } from './job.ts';
 import { log } from './log.ts';
-import type { OutgoingMessage } from './message.ts';
+import { model } from './model.ts';
 import { pagerduty } from './pagerduty.ts';
-import type { PreviewFormat, SendMessage, SinkEffects, SinkType } from './sink.ts';
 import { slack } from './slack.ts';
 import { teams } from './teams.ts';
 import { webhook } from './webhook.ts';
@@ -49,7 +51,7 @@ export function openSink(settings: SinkSettings, effects: SinkEffects): SendMess
 /** Why a sink cannot be reached, without secrets; undefined if it can, or if only a message would tell. */
 export async function sinkFault(settings: SinkSettings, signal: AbortSignal): Promise<string | undefined> {
   const place = typeOf(settings).place?.(settings);
-  return place === undefined ? undefined : (await import('./reach.ts')).placeFault(place, signal);
+  return place === undefined ? undefined : (await import('../reach.ts')).placeFault(place, signal);
 }
 
 /**

@@ -1,7 +1,7 @@
-import { UsageError } from '../base/errors.ts';
-import { quoted } from '../text/choices.ts';
-import { type Parse, parseText, rule, type Shape, single, z } from '../yaml/index.ts';
-import { drawnPictures } from './drawn-pictures.ts';
+import { UsageError } from '../../base/errors.ts';
+import { quoted } from '../../text/choices.ts';
+import { type Parse, parseText, rule, type Shape, single, z } from '../../yaml/index.ts';
+import { drawnPictures } from '../drawn-pictures.ts';
 import {
   allowPrivateNetwork,
   parseTargetUrl,
@@ -10,9 +10,9 @@ import {
   type Target,
   targetCheck,
   urlSecrets,
-} from './settings.ts';
-import { opening, type SinkType } from './sink.ts';
-import type { SlackBotSettings } from './slack-bot.ts';
+} from '../settings.ts';
+import { opening, type SinkType } from '../sink.ts';
+import type { SlackBotSettings } from '../slack-bot.ts';
 
 export type SlackSettings = SlackWebhookSettings | SlackBotSettings;
 
@@ -42,20 +42,20 @@ export const slack: SinkType<SlackSettings> = {
   showsPictures: (settings) => 'botToken' in settings,
   open: (settings, effects) =>
     opening(async () => {
-      if ('botToken' in settings) return (await import('./slack-bot.ts')).openSlackBot(settings, effects);
-      const { post } = await import('./post.ts');
-      const { slackMessage } = await import('./slack-message.ts');
+      if ('botToken' in settings) return (await import('../slack-bot.ts')).openSlackBot(settings, effects);
+      const { post } = await import('../post.ts');
+      const { slackMessage } = await import('../slack-message.ts');
       const { signal } = effects;
       return (message) =>
         post({ ...settings, headers: {}, body: JSON.stringify(slackMessage(message)), signal, knownWords: slackWords });
     }),
   previews: {
     html: async (message, settings, log) => {
-      const { slackHtml } = await import('./slack-page.ts');
+      const { slackHtml } = await import('../slack-page.ts');
       return slackHtml(message, 'botToken' in settings ? await drawnPictures(message, log) : []);
     },
     json: async (message, settings) => {
-      const { slackMessage } = await import('./slack-message.ts');
+      const { slackMessage } = await import('../slack-message.ts');
       const sent = slackMessage(message);
       return 'botToken' in settings ? { channel: settings.channel, ...sent } : sent;
     },

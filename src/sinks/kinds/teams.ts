@@ -1,7 +1,7 @@
-import { shorten } from '../text/safe-text.ts';
-import { rule, single } from '../yaml/index.ts';
-import { answerLines, bar, type Card } from './card.ts';
-import { footOf, type MessageEntry, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
+import { shorten } from '../../text/safe-text.ts';
+import { rule, single } from '../../yaml/index.ts';
+import { answerLines, bar, type Card } from '../card.ts';
+import { footOf, type MessageEntry, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 import {
   allowPrivateNetwork,
   parseTargetUrl,
@@ -10,8 +10,8 @@ import {
   type Target,
   targetCheck,
   urlSecrets,
-} from './settings.ts';
-import type { SinkType } from './sink.ts';
+} from '../settings.ts';
+import type { SinkType } from '../sink.ts';
 
 /** Posts to a Workflows webhook of Microsoft Teams. */
 export interface TeamsSettings extends Target {
@@ -29,7 +29,7 @@ export const teams: SinkType<TeamsSettings> = {
   open:
     (settings, { signal }) =>
     async (message) => {
-      const { post } = await import('./post.ts');
+      const { post } = await import('../post.ts');
       return post({ ...settings, headers: {}, body: JSON.stringify(teamsMessage(message)), signal });
     },
   previews: { json: teamsMessage },

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
-import { UsageError } from '../base/errors.ts';
-import { quoted } from '../text/choices.ts';
-import { forMail } from '../text/safe-text.ts';
-import { choice, oneOrMore, type Parse, parseText, rule, single, whole, z } from '../yaml/index.ts';
-import { type DrawnPicture, dataAddress, drawnPictures } from './drawn-pictures.ts';
-import { type OutgoingMessage, plainText, subjectOf } from './message.ts';
-import { allowPrivateNetwork, sinkMapping, type Target } from './settings.ts';
-import { opening, type SinkType } from './sink.ts';
+import { UsageError } from '../../base/errors.ts';
+import { quoted } from '../../text/choices.ts';
+import { forMail } from '../../text/safe-text.ts';
+import { choice, oneOrMore, type Parse, parseText, rule, single, whole, z } from '../../yaml/index.ts';
+import { type DrawnPicture, dataAddress, drawnPictures } from '../drawn-pictures.ts';
+import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
+import { allowPrivateNetwork, sinkMapping, type Target } from '../settings.ts';
+import { opening, type SinkType } from '../sink.ts';
 
 /** Sends mail through a mail server. */
 export interface EmailSettings extends Target {
@@ -32,8 +32,8 @@ export const email: SinkType<EmailSettings> = {
   showsPictures: () => true,
   open: ({ host, port, tls, user, password, from, to, allowPrivateNetwork: isPrivateAllowed }, { log, signal }) =>
     opening(async () => {
-      const { pinAddress, TargetFault } = await import('./target.ts');
-      const { sendMail } = await import('./smtp.ts');
+      const { pinAddress, TargetFault } = await import('../target.ts');
+      const { sendMail } = await import('../smtp.ts');
       const credentials = user === undefined || password === undefined ? undefined : { user, password };
       return async (message) => {
         try {
@@ -51,7 +51,7 @@ export const email: SinkType<EmailSettings> = {
     }),
   previews: {
     html: async (message, _, log) => {
-      const { mailHtml } = await import('./mail-html.ts');
+      const { mailHtml } = await import('../mail-html.ts');
       return mailHtml(message, await drawnPictures(message, log), dataAddress);
     },
     eml: async (message, { from, to }, log) => mailOf(message, from, to, await drawnPictures(message, log)),
@@ -130,7 +130,7 @@ async function composed(
   const domain = from.slice(from.lastIndexOf('@') + 1);
   const cidOf = (index: number) => `picture-${index + 1}.${message.id}@${domain}`;
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
-  const { mailHtml } = await import('./mail-html.ts');
+  const { mailHtml } = await import('../mail-html.ts');
   const composer = new MailComposer({
     from: { name: 'Costbook', address: from },
     to: to.map((address) => ({ name: '', address })),
