@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { UnprovenError } from '../base/errors.ts';
 import { loadWithPresentNames } from '../base/former-formats.ts';
 import { act } from '../base/next-step.ts';
@@ -253,7 +253,9 @@ const loadFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   cost: isText,
   covered: Array.isArray,
   reconciliations: (value) => value === null || Array.isArray(value),
-  pages: Array.isArray,
+  // In its own folder: a load may come from an archive that others write.
+  pages: (value) =>
+    Array.isArray(value) && value.every((page) => isText(page?.file) && basename(page.file) === page.file),
 };
 
 function isText(value: unknown): boolean {

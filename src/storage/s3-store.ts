@@ -22,6 +22,10 @@ const slowFactor = 10;
 const maxTextBytes = 32 * 1024 * 1024;
 /** No page of a listing, and no error, is larger: 1000 keys of 1024 bytes, each written with escapes. */
 const maxAnswerBytes = 16 * 1024 * 1024;
+/** Objects of one listing, which is kept in memory: an archive of many years has a tenth of them. */
+const maxListed = 2_000_000;
+/** What an object sends at least while a request may take: less is no store that anybody could read. */
+const leastBytes = 1024 * 1024;
 /** Pages without an object, one after the other: a store that keeps versions may have some. */
 const maxEmptyPages = 1000;
 
@@ -30,6 +34,8 @@ export interface StoreAccess {
   readonly destination: Destination;
   readonly settings: StorageSettings;
   readonly signal: AbortSignal;
+  /** Tests take fewer. */
+  readonly mostListed?: number;
   /** Registers a secret, so that no message shows it. */
   keepSecret(secret: string): void;
 }
@@ -113,6 +119,26 @@ async function wholeOf(
   } finally {
     clearTimeout(clock);
     stream?.destroy();
+  }
+}
+
+/** The pieces of an object. Throws StorageError if they come too slowly to end: a store may send one byte a minute. */
+async function* withPace(stream: Readable, everyMs: number, doing: string): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  const clock = setInterval(() => {
+    if (bytes < leastBytes) stream.destroy(tooMuch('came too slowly'));
+    bytes = 0;
+  }, everyMs);
+  try {
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    throw error instanceof StorageError ? error : storageFailure(error, doing);
+  } finally {
+    clearInterval(clock);
+    stream.destroy();
   }
 }
 
@@ -201,6 +227,8 @@ class S3Store implements ObjectStore {
     const Prefix = this.#key(start);
     let ContinuationToken: string | undefined;
     let emptyPages = 0;
+    let listed = 0;
+    const { mostListed = maxListed } = this.#access;
     do {
       const before = ContinuationToken;
       const page = await this.#ask(`list ${this.#name(start)}`, async (abortSignal) => {
@@ -215,7 +243,9 @@ class S3Store implements ObjectStore {
       }
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
       emptyPages = (page.Contents ?? []).length === 0 ? emptyPages + 1 : 0;
-      if (ContinuationToken !== undefined && (ContinuationToken === before || emptyPages > maxEmptyPages)) {
+      listed += page.Contents?.length ?? 0;
+      const isEndless = ContinuationToken === before || emptyPages > maxEmptyPages || listed > mostListed;
+      if (ContinuationToken !== undefined && isEndless) {
         throw new StorageError(`cannot list ${this.#name(start)}: the store says without end that there is more.`, {
           ...{ code: 'storage', next: act('ask who runs the store.') },
         });
@@ -252,7 +282,9 @@ class S3Store implements ObjectStore {
     return this.#ask(`read ${this.#name(key)}`, async (abortSignal) => {
       const command = new this.#sdk.GetObjectCommand(this.#object(key));
       const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfMissing);
-      return answer?.Body instanceof Readable ? answer.Body : undefined;
+      if (!(answer?.Body instanceof Readable)) return undefined;
+      const everyMs = this.#access.settings.timeoutMs * slowFactor;
+      return Readable.from(withPace(answer.Body, everyMs, `read ${this.#name(key)}`));
     });
   }
 

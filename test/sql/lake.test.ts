@@ -73,7 +73,7 @@ afterAll(() => close());
 async function publish(asOf: string): Promise<{ manifest: Manifest; tasks: Readonly<Record<string, number>> }> {
   const tasks: Record<string, number> = {};
   const { manifest } = await publishLake(
-    { reportFolder: join(root, 'lake'), folder: join(root, 'lake') },
+    { root, reportFolder: join(root, 'lake'), folder: join(root, 'lake') },
     {
       report: 'lake',
       parameters: {},

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
+import { hashOf } from '../../src/storage/verify-copy.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { credentials } from '../support/s3-server.ts';
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
     destination: { bucket: 'books', prefix: 'p', url: 's3://books/p' },
     settings: { ...none, endpoint, timeoutMs: 100, pathStyle: true },
     signal: new AbortController().signal,
+    mostListed: 3000,
     keepSecret: () => undefined,
   });
 });
@@ -53,6 +55,8 @@ function listing(keys: readonly string[], next: string): string {
   return `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${next}</NextContinuationToken>${objects}</ListBucketResult>`;
 }
 
+const many = Array.from({ length: 1000 }, (_, number) => `p/${number}`);
+
 async function listed(): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list('')) keys.push(key);
@@ -74,6 +78,18 @@ test.each<[string, typeof answer, () => Promise<unknown>, RegExp]>([
     /did not end in time/,
   ],
   ['a listing that drips', (response) => slowly(response.writeHead(200)), listed, /did not end in time/],
+  [
+    'an object that is compared and drips',
+    (response) => slowly(response.writeHead(200)),
+    () => hashOf(store, 'a', 1e9),
+    /came too slowly|did not answer in time/,
+  ],
+  [
+    'a listing of ever more objects',
+    (response, request) => void response.end(listing(many, String(request))),
+    listed,
+    /says without end that there is more/,
+  ],
   [
     'pages that go round',
     (response) => void response.end(listing(['p/a'], 'same')),

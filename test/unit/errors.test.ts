@@ -213,6 +213,14 @@ test('an error of DuckDB on a full disk loses the advice for its own shell', () 
 });
 
 const books = '/books/data/costbook.duckdb';
+
+test('a file that is shorter than it claims is a fault of the SQL that reads it, not of the machine', () => {
+  const fail = asOurError(books, { readOnly: true });
+  const words =
+    'IO Error: Could not read enough bytes from file "/x.parquet": attempted to read 9 bytes from location 2';
+  expect(() => fail(new Error(words))).toThrow(SqlError);
+});
+
 const ownWords = [
   'Conflicting lock is held in /bin/x (PID 1)',
   `Could not read enough bytes from file "${books}"`,

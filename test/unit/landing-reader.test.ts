@@ -72,6 +72,14 @@ describe('a stored load', () => {
     expect(load.pages.map(({ file, number }) => [file, number])).toEqual([['detail-0001.json', 1]]);
   });
 
+  test('names pages of its own folder only', async () => {
+    const { place } = await stored([page(1, last)]);
+    const path = join(root, place, 'load.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('"detail-0001.json"', '"../../../costbook.yaml"'));
+    expect((await readStoredLoads(root)).losses).toMatchObject([{ problem: `${path}: pages cannot be read` }]);
+  });
+
   test('answers its queries page by page, gzipped or not', async () => {
     const zipped = page(2, more);
     const load = await stored([page(1, more), { bytes: gzipSync(zipped.bytes), gzipped: true }, page(3, last)]);

@@ -1,15 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { partOf, replaceFile } from '../../src/reports/exports/durable.ts';
+import { exportPlace, makePlace } from '../../src/reports/exports/export-names.ts';
 import { readExportsJournal } from '../../src/reports/exports/exports-journal.ts';
 import { folderPlace, recover } from '../../src/reports/exports/folder-place.ts';
-import { readManifest } from '../../src/reports/exports/manifest.ts';
+import { readManifest, sha256OfFile, sha256OfText } from '../../src/reports/exports/manifest.ts';
+import { revokedExports } from '../../src/reports/exports/revoked-exports.ts';
+import { findExports, verifyExport } from '../../src/reports/exports/verify-exports.ts';
+import { asRegularFile, figuresOfCsv } from '../../src/reports/formats/csv-figures.ts';
 import { shortestPath } from '../../src/reports/publishing/show.ts';
 import { holdFolder } from '../../src/warehouse/store/folder-lock.ts';
+import type { Connection } from '../../src/warehouse/store/index.ts';
 
 // A folder of exports may be shared: others put there what they like.
 
@@ -42,6 +47,20 @@ describe.each(others)('%s', (what, make) => {
     else await expect(found).rejects.toThrow(/exports\.ndjson, which is no regular file, .* Move it away/);
   });
 
+  test('that replaces a file while it is read holds nobody up', async () => {
+    const path = join(folder, 'latest.csv');
+    await make(path);
+    const hashed = sha256OfFile(path, asRegularFile);
+    const read = figuresOfCsv(path, undefined);
+    if (what === 'a pipe') {
+      expect(await hashed).toBe(sha256OfText(''));
+      await expect(read).rejects.toThrow('there is no header');
+    } else {
+      await expect(hashed).rejects.toThrow('ELOOP');
+      await expect(read).rejects.toThrow('ELOOP');
+    }
+  });
+
   test('in the place of the next manifest is named, with what to do', async () => {
     await make(join(folder, '.manifest.next'));
     await expect(recover(folderPlace(folder), [])).rejects.toThrow(/\.manifest\.next is not a manifest .* Move it/);
@@ -57,6 +76,48 @@ test('nobody can put a link where a file is written: its name is not known befor
   expect(await readFile(path, 'utf8')).toBe('written');
   expect(await readFile(join(folder, 'elsewhere'), 'utf8')).toBe('kept');
   expect(partOf(path)).not.toBe(partOf(path));
+});
+
+test('a link in the place of a folder is refused: nothing is written or removed where it leads', async () => {
+  const elsewhere = join(folder, 'elsewhere');
+  await mkdir(join(elsewhere, 'empty'), { recursive: true });
+  await writeFile(join(elsewhere, '.latest.csv.1.part'), 'kept');
+  const root = join(folder, 'exports');
+  await mkdir(root);
+  await symlink(elsewhere, join(root, 'summary'));
+  const place = exportPlace(root, 'summary', []);
+  await expect(makePlace(place)).rejects.toThrow(
+    /exports\/summary, which is a link .* Remove it, or name another folder/,
+  );
+  const lake = folderPlace(root);
+  await lake.sweep(['summary']);
+  await expect(lake.draftOf('summary/x/summary.parquet')).rejects.toThrow(UsageError);
+  await writeFile(join(folder, 'draft'), 'new');
+  await expect(lake.put('summary/summary.parquet', join(folder, 'draft'))).rejects.toThrow(UsageError);
+  expect((await readdir(elsewhere)).sort()).toEqual(['.latest.csv.1.part', 'empty']);
+  // Nor is the file that a link names the export's own.
+  await symlink(join(folder, 'draft'), join(root, 'latest.csv'));
+  const file = { name: 'latest.csv', bytes: 3, sha256: '' };
+  expect(await lake.has(file, { isExact: false })).toBe(false);
+});
+
+test('folders that are too deep to be read stop nobody from finding exports', async () => {
+  const name = 'x'.repeat(200);
+  for (const one of ['summary', name]) await mkdir(join(folder, one));
+  await writeFile(join(folder, 'summary', '_manifest'), '');
+  for (let depth = 0; depth < 30; depth += 1) {
+    await mkdir(join(folder, 'above'));
+    await rename(join(folder, name), join(folder, 'above', name));
+    await rename(join(folder, 'above'), join(folder, name));
+  }
+  const found = await findExports(folder);
+  expect(found[0]).toBe(join(folder, 'summary'));
+  expect(found[1]?.length).toBeGreaterThan(4000);
+  const known = { isRecorded: async () => false, requery: async () => ({ notCompared: undefined, facts: [] }) };
+  const { differences } = await verifyExport(folder, found[1] ?? '', {} as Connection, known);
+  expect(differences).toMatchObject([{ what: 'manifest', found: 'it cannot be read (ENAMETOOLONG)' }]);
+  expect(await revokedExports(folder, () => [])).toEqual([]);
+  execFileSync('/bin/rm', ['-rf', folder]);
 });
 
 test('a folder that is called as what a killed run leaves stays, and stops no export', async () => {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { UsageError } from '../../base/errors.ts';
+import { act } from '../../base/next-step.ts';
 
 /** Temporary names of our own. Nobody reads such files, and the next run removes leftovers. */
 const partPattern = /^\..+\.\d+\.part$/;
@@ -55,6 +57,25 @@ export function statOf(path: string): Promise<{ size: number; ino: number; dev: 
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;
   });
+}
+
+/**
+ * Makes folders below another, each in the one before, where they are missing. Throws UsageError for a link in their place: in a
+ * shared folder, others may have put it there, and it would lead elsewhere what is written and removed.
+ */
+export async function makeFolders(root: string, names: readonly string[]): Promise<void> {
+  await mkdir(root, { recursive: true });
+  let path = root;
+  for (const name of names) {
+    path = join(path, name);
+    await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    if ((await lstat(path)).isDirectory()) continue;
+    throw new UsageError(`found ${path}, which is a link or a file, expected a folder of exports`, {
+      next: act('remove it, or name another folder with --out.'),
+    });
+  }
 }
 
 /** The names in a folder, sorted; empty if it does not exist. */

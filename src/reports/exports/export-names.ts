@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { JsonValue } from '../../warehouse/store/index.ts';
-import { partOf } from './durable.ts';
+import { makeFolders, partOf } from './durable.ts';
 import { type Manifest, sha256OfText } from './manifest.ts';
 
 /** A parameter of a report with its value for one export. */
@@ -19,6 +19,8 @@ export interface AskedParameter {
 export interface ExportPlace {
   /** The project whose journal records the manifest; undefined if nobody does. */
   readonly project?: string;
+  /** The folder of all exports. */
+  readonly root: string;
   /** The folder of the report, with all its periods. */
   readonly reportFolder: string;
   /** The folder of the manifest. */
@@ -49,7 +51,12 @@ export function exportPlace(
     ...(month === undefined || month.display === null ? [] : [segment('BILLING_PERIOD', textOf(month.display))]),
   ];
   const reportFolder = below(root, ...front, report);
-  return { reportFolder, folder: below(reportFolder, ...behind) };
+  return { root, reportFolder, folder: below(reportFolder, ...behind) };
+}
+
+/** Makes the folders of an export. Throws as `makeFolders`. */
+export function makePlace({ root, folder }: ExportPlace): Promise<void> {
+  return makeFolders(root, relative(root, folder).split(sep));
 }
 
 /** A folder below another. Throws if one of the names leads elsewhere: names come from files and from people. */

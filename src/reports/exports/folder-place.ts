@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isPart, namesIn, partOf, removeFile, replaceFile, statOf, syncPath } from './durable.ts';
+import { isPart, makeFolders, namesIn, partOf, removeFile, replaceFile, statOf, syncPath } from './durable.ts';
 import {
   earlierManifestName,
   type ManifestFile,
@@ -49,7 +50,7 @@ export function folderPlace(folder: string): ExportFolder {
     readNext: () => ownManifest(folder, [nextManifestName]),
     async draftOf(name) {
       const draft = partOf(join(folder, name));
-      await mkdir(dirname(draft), { recursive: true });
+      await makeFolders(folder, name.split('/').slice(0, -1));
       return draft;
     },
     async keepDraft(name, draft) {
@@ -67,7 +68,10 @@ export function folderPlace(folder: string): ExportFolder {
       return undefined;
     },
     announce: (text) => replaceFile(next, text),
-    put: (name, draft) => rename(draft, join(folder, name)),
+    async put(name, draft) {
+      await makeFolders(folder, name.split('/').slice(0, -1));
+      await rename(draft, join(folder, name));
+    },
     async conclude(names) {
       for (const below of new Set(names.map((name) => dirname(join(folder, name))))) await syncPath(below);
       await rename(next, current);
@@ -87,11 +91,21 @@ export function folderPlace(folder: string): ExportFolder {
 }
 
 async function isFile(path: string, { bytes, sha256 }: Omit<PlacedFile, 'name'>, isExact: boolean): Promise<boolean> {
-  return (await statOf(path))?.size === bytes && (!isExact || (await sha256OfFile(path)) === sha256);
+  // A link would make another file the export's.
+  const there = await entryAt(path);
+  return there?.isFile() === true && there.size === bytes && (!isExact || (await sha256OfFile(path)) === sha256);
 }
 
-/** Removes drafts, then folders that are empty. */
+function entryAt(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+}
+
+/** Removes drafts, then folders that are empty. A link is not followed: nothing elsewhere is removed. */
 async function sweepBelow(folder: string): Promise<void> {
+  if ((await entryAt(folder))?.isDirectory() !== true) return;
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
     throw error;

@@ -275,9 +275,9 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** The SHA-256 of a file's bytes, in hex. */
-export async function sha256OfFile(path: string): Promise<string> {
+export async function sha256OfFile(path: string, opened: { readonly flags?: string } = {}): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(createReadStream(path, opened), hash);
   return hash.digest('hex');
 }
 

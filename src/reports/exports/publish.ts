@@ -1,10 +1,10 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnprovenError } from '../../base/errors.ts';
 import { type Connection, holdFolder } from '../../warehouse/store/index.ts';
 import { type CostColumn, figuresOfFile } from '../formats/figures.ts';
 import { isPart, namesIn, partOf, removeFile, statOf, syncPath } from './durable.ts';
-import { dataName, type ExportPlace, isDataName, isExportName, latestName } from './export-names.ts';
+import { dataName, type ExportPlace, isDataName, isExportName, latestName, makePlace } from './export-names.ts';
 import { recordManifest } from './exports-journal.ts';
 import { type ExportFolder, folderPlace, recover, swap } from './folder-place.ts';
 import {
@@ -88,7 +88,7 @@ export async function publishFiles(
   },
 ): Promise<Published> {
   const { folder } = place;
-  await mkdir(folder, { recursive: true });
+  await makePlace(place);
   const lock = await holdFolder(place.reportFolder, { patienceMs, signal });
   const own = folderPlace(folder);
   const written: Written[] = [];

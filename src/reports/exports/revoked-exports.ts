@@ -116,8 +116,8 @@ async function* exportsBelow(root: string): AsyncGenerator<{ readonly folder: st
     throw error;
   });
   for (const folder of folders) {
-    const read = await readManifest(folder).catch((error: unknown) => {
-      if (error instanceof NoManifestError) return undefined;
+    const read = await readManifest(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error instanceof NoManifestError || error.syscall !== undefined) return undefined;
       throw error;
     });
     if (read !== undefined) yield { folder, manifest: read.manifest };

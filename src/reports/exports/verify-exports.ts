@@ -1,8 +1,10 @@
+import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { CostbookError, MachineError, messageOf, UsageError } from '../../base/errors.ts';
 import type { Instant } from '../../time/time.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
+import { asRegularFile } from '../formats/csv-figures.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
 import { isPart, namesIn } from './durable.ts';
 import { isDataName, latestName } from './export-names.ts';
@@ -66,13 +68,29 @@ export interface KnownExports {
   isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
 }
 
-/** The folders below `root` with a manifest, in order. Throws what the file system throws. */
+/** What readers of all months of a report read: it belongs beside a manifest. */
+const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
+
+/**
+ * The folders below `root` with a manifest, or with data that belongs beside one, in order, and those that cannot be read: others
+ * may have made them. Throws what the file system throws for `root` itself.
+ */
 export async function findExports(root: string): Promise<string[]> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  const folders = entries
-    .filter(({ name }) => [...manifestNames, nextManifestName].includes(name))
-    .map(({ parentPath }) => parentPath);
-  return [...new Set(folders)].sort();
+  const found: string[] = [];
+  const waiting = [root];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const own = folder;
+    const entries = await readdir(own, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      if (own === root) throw error;
+      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') found.push(own);
+      return [];
+    });
+    const isExport = ({ name }: Dirent) =>
+      manifestNames.includes(name) || name === nextManifestName || dataOfExport.test(name);
+    if (entries.some(isExport)) found.push(own);
+    for (const entry of entries) if (entry.isDirectory()) waiting.push(join(own, entry.name));
+  }
+  return found.sort();
 }
 
 /** Attempts to verify an export that is replaced meanwhile. */
@@ -120,9 +138,10 @@ const nothingKnown = {
 type Found = StoredManifest | NoManifestError | undefined;
 
 function manifestOf(folder: string, name?: string): Promise<Found> {
-  return readManifest(folder, name).catch((error: unknown) => {
+  return readManifest(folder, name).catch((error: NodeJS.ErrnoException) => {
     if (error instanceof NoManifestError) return error;
-    throw error;
+    if (error.syscall === undefined) throw error;
+    return new NoManifestError(`it cannot be read (${error.code})`);
   });
 }
 
@@ -142,14 +161,11 @@ async function verifyOnce(
   const below = relative(root, folder) || '.';
   const next = await manifestOf(folder, nextManifestName);
   if (stored === undefined || stored instanceof NoManifestError) {
-    if (stored === undefined) notes.push('the first export was killed before it finished; the next one starts again');
-    else {
-      differences.push({
-        file: join(below, manifestName),
-        what: 'manifest',
-        found: stored.message,
-        expected: 'a manifest of an export',
-      });
+    if (stored === undefined && next !== undefined) {
+      notes.push('the first export was killed before it finished; the next one starts again');
+    } else {
+      const [found, expected] = [stored?.message ?? 'nothing beside the data', 'a manifest of an export'];
+      differences.push({ file: join(below, manifestName), what: 'manifest', found, expected });
     }
     return {
       folder: below,
@@ -176,13 +192,16 @@ async function verifyOnce(
     const found = `an export of ${String(manifest.parameters['month'] ?? 'no month')}`;
     differences.push({ file: join(below, manifestName), what: 'month', found, expected: month });
   }
+  const isRecorded = await known.isRecorded(stored, folder);
   const intact: ManifestFile[] = [];
   for (const file of manifest.files) {
     const column = columnOfFile(manifest, file);
-    const found = await verifyFile(folder, file, column, files);
+    const found = await verifyFile(folder, file, column, { files, isRecorded });
     if (found.length === 0) intact.push(file);
     const newer = swapping.get(file.name);
-    if (found.length > 0 && newer && (await verifyFile(folder, newer, column, files)).length === 0) continue;
+    if (found.length > 0 && newer) {
+      if ((await verifyFile(folder, newer, column, { files, isRecorded: true })).length === 0) continue;
+    }
     differences.push(...found.map((one) => ({ file: join(below, file.name), ...one })));
     differences.push(...agreement(manifest, file).map((one) => ({ file: join(below, manifestName), ...one })));
   }
@@ -230,14 +249,17 @@ function columnOfFile(manifest: Manifest, { table }: ManifestFile): CostColumn |
   return costColumn === null ? undefined : costColumnOf(columns, costColumn);
 }
 
-/** Formats whose rows may be read even if the hash differs. A damaged Arrow file could claim all memory. */
+/**
+ * Formats whose rows are read whoever wrote them. An Arrow file could claim all memory, and a workbook be read for hours: their rows
+ * are read only if this project wrote these bytes.
+ */
 const survivesDamage = new Set(['csv', 'json', 'parquet']);
 
 async function verifyFile(
   folder: string,
   file: ManifestFile,
   column: CostColumn | undefined,
-  files: Connection,
+  { files, isRecorded }: { readonly files: Connection; readonly isRecorded: boolean },
 ): Promise<Omit<Difference, 'file'>[]> {
   const path = join(folder, file.name);
   const there = await regularFileIn(folder, file.name);
@@ -247,10 +269,10 @@ async function verifyFile(
     found.push({ what: 'bytes', found: String(there.size), expected: String(file.bytes) });
   } else {
     // A file of another size has another hash, and may be as large as it likes.
-    const sha256 = await sha256OfFile(path);
+    const sha256 = await sha256OfFile(path, asRegularFile);
     if (sha256 !== file.sha256) found.push({ what: 'sha256', found: sha256, expected: file.sha256 });
   }
-  if (file.rows === null || (found.length > 0 && !survivesDamage.has(file.format))) return found;
+  if (file.rows === null || ((found.length > 0 || !isRecorded) && !survivesDamage.has(file.format))) return found;
   try {
     const { rows, cost } = await figuresOfFile(files, path, file.format, column);
     if (rows !== file.rows) found.push({ what: 'rows', found: String(rows), expected: String(file.rows) });
@@ -298,6 +320,9 @@ function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'fi
 /** By how much the file of an earlier export may be larger: what is read of a file that nobody described has an end. */
 const mostOtherBytes = 1024 * 1024 * 1024;
 
+/** Readers of the whole folder, or of all months of a report, would read it too. */
+const unnamed = { what: 'file', found: 'a file that no manifest names', expected: 'nothing' };
+
 /** Other files in an export's folder. */
 async function lookAround(
   folder: string,
@@ -307,6 +332,7 @@ async function lookAround(
   const strangers: string[] = [];
   const stale: Difference[] = [];
   const named = new Map(manifest.files.map((file) => [file.name, file]));
+  const extensions = new Set(manifest.files.map(({ name }) => extname(name)));
   const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
   for (const name of await namesIn(folder)) {
     const of = stable.get(name);
@@ -320,7 +346,7 @@ async function lookAround(
         stale.push({ file: name, what: 'bytes', found: String(there.size), expected: `${of.bytes}, as ${of.name}` });
         continue;
       }
-      const sha256 = await sha256OfFile(join(folder, name));
+      const sha256 = await sha256OfFile(join(folder, name), asRegularFile);
       if (sha256 === of.sha256) continue;
       if (Object.values(manifest.previous?.files ?? {}).includes(sha256)) {
         strangers.push(`${name} still points to the previous export; the next run points it to ${of.name}`);
@@ -329,6 +355,13 @@ async function lookAround(
       }
     } else if (isPart(name) || (isDataName(manifest.report, name) && !named.has(name))) {
       strangers.push(`${name} was left by a killed run; the next one removes it`);
+    } else if (
+      !named.has(name) &&
+      !swapping.has(name) &&
+      !manifestNames.includes(name) &&
+      extensions.has(extname(name))
+    ) {
+      stale.push({ file: name, ...unnamed });
     }
   }
   const tables = Object.keys(manifest.tables ?? {});
@@ -336,8 +369,7 @@ async function lookAround(
   for (const name of found.flat()) {
     if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
     else if (!named.has(name) && !swapping.has(name) && name.endsWith('.parquet')) {
-      // Readers of the whole table would read it too.
-      stale.push({ file: name, what: 'file', found: 'a file that no manifest names', expected: 'nothing' });
+      stale.push({ file: name, ...unnamed });
     }
   }
   return { strangers, stale };

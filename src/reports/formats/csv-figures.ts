@@ -1,6 +1,12 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { decimalOfWhole, wholeOfDecimal } from '../../money/money.ts';
 import { type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
+
+/** Opens for `createReadStream` what others may have replaced a moment ago: no link is followed, and no pipe waited for. */
+export const asRegularFile = {
+  // Node takes a number too.
+  flags: (constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) as unknown as string,
+};
 
 /**
  * Reads back a CSV file (RFC 4180). Returns its number of records after the header, and the sum of a column of decimals
@@ -57,7 +63,7 @@ export async function figuresOfCsv(
     place = 'start';
   }
   let isInRecord = false;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, asRegularFile) as AsyncIterable<Buffer>) {
     for (const byte of chunk) {
       size += 1;
       if (size > mostCellBytes) throw new Error(`record ${records} has a field of more than ${mostCellBytes} bytes`);
@@ -103,7 +109,7 @@ export async function* csvRecordsOf(path: string): AsyncGenerator<string[]> {
   let cell = '';
   let isQuoted = false;
   let wasQuote = false;
-  for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+  for await (const chunk of createReadStream(path, { ...asRegularFile, encoding: 'utf8' }) as AsyncIterable<string>) {
     for (const character of chunk) {
       if (isQuoted && character !== '"') cell += character;
       else if (character === '"') {
@@ -113,13 +119,14 @@ export async function* csvRecordsOf(path: string): AsyncGenerator<string[]> {
         wasQuote = !isQuoted;
         continue;
       } else if (character === ',' || character === '\n') {
-        cells.push(cell);
+        // Elsewhere than at the end of a line, readers do not agree what it means.
+        cells.push(character === '\n' ? cell.replace(/\r$/, '') : cell);
         cell = '';
         if (character === '\n') {
           yield cells;
           cells = [];
         }
-      } else if (character !== '\r') cell += character;
+      } else cell += character;
       wasQuote = false;
     }
   }

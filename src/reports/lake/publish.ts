@@ -1,7 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { noRowsOf, readSql } from '../../warehouse/sql/index.ts';
 import { type Connection, holdFolder, type SqlParameters } from '../../warehouse/store/index.ts';
-import { type ExportPlace, segment } from '../exports/export-names.ts';
+import { type ExportPlace, makePlace, segment } from '../exports/export-names.ts';
 import { readExportsJournal, recordManifest } from '../exports/exports-journal.ts';
 import { type ExportFolder, folderPlace, recover, swap } from '../exports/folder-place.ts';
 import {
@@ -49,7 +48,7 @@ export type LakeFacts = Omit<ExportFacts, 'rows' | 'cost' | 'costColumn' | 'tabl
  */
 export async function publishLake(place: ExportPlace, facts: LakeFacts, options: LakeOptions): Promise<Published> {
   const { folder } = place;
-  await mkdir(folder, { recursive: true });
+  await makePlace(place);
   const lock = await holdFolder(place.reportFolder, { patienceMs, signal: options.signal });
   const lake = folderPlace(folder);
   const staged: Staged[] = [];

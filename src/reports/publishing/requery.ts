@@ -138,10 +138,12 @@ export async function openExportVerifier(
 
 /** A manifest that nobody recorded proves nothing about rows that are not compared. */
 function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonly ManifestFile[]): BooksAnswer {
-  const unread = intact.find((file) => !isMetadataName(file.name) && !hasComparableRows(file));
+  const unread = intact.find(
+    (file) => !isMetadataName(file.name) && (file.table !== undefined || !hasComparableRows(file)),
+  );
   const unknown =
     unread === undefined ? manifest.currency && `amounts in ${manifest.currency.code}` : `rows of ${unread.name}`;
-  if (unknown === undefined || answer.notCompared !== undefined || manifest.tables !== undefined) return answer;
+  if (unknown === undefined || answer.notCompared !== undefined) return answer;
   const reason = `the ${unknown} can only be known by its manifest, and the journal of this project does not have that`;
   return { ...answer, notCompared: reason };
 }
@@ -284,8 +286,8 @@ async function answerFacts(
     const own = found.map((name) => (known.has(name) ? name : name.replace(/^'/, '')));
     const converted = convertedColumns(manifest);
     const columns = own.filter((name) => known.has(name) || !converted.has(name));
-    const strange = columns.find((name) => !known.has(name));
-    if (strange !== undefined) return [{ what: 'column', found: strange, expected: 'a column of the report' }];
+    const strange = columns.find((name, index) => !known.has(name) || columns.indexOf(name) !== index);
+    if (strange !== undefined) return [{ what: 'column', found: strange, expected: 'each column of the report, once' }];
     const missing = [...needed].find((name) => !columns.includes(name));
     if (missing !== undefined) return [{ what: 'column', found: 'nothing', expected: `${missing} in ${file.name}` }];
     const [ours, theirs] = [

@@ -16,15 +16,15 @@ export type Fail = (error: unknown) => never;
 
 /**
  * DuckDB's own messages for a machine without enough resources; similar text in user data appears under other error
- * kinds.
+ * kinds. A file that SQL reads, and that is shorter than it claims, is none.
  */
 const machineFailure =
-  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|File too large|Disk quota exceeded|Read-only file system|Permission denied|Could not (write|read|open|set lock)|Cannot open file)/is;
+  /^(IO|FATAL|TransactionContext) Error.*(No space left on device|File too large|Disk quota exceeded|Read-only file system|Permission denied|Could not (write|read(?! enough)|open|set lock)|Cannot open file)/is;
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
 /** DuckDB's own messages for a file that cannot be opened as a database. */
 const damageAtOpening =
-  /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
+  /^(IO|FATAL|INTERNAL|Serialization|TransactionContext) Error.*(not a valid DuckDB database file|Could not read enough bytes|Failure while replaying WAL|Could not read from file .* Is a directory)/is;
 /** The same for a block that is read later. What SQL quotes stands behind the first quotation mark, or under other kinds. */
 const damageWhileReading =
   /^((IO|Serialization|TransactionContext) Error: [^"']*|(FATAL|INTERNAL) Error.*)Corrupt database file/is;
