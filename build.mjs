@@ -65,7 +65,7 @@ const { output } = await build({
     // What every command loads is one file: to find and read a file takes longer than to compile it.
     codeSplitting: {
       groups: [
-        { name: 'main', test: /\/src\/(main|base\/addresses)\.ts$/, priority: 1 },
+        { name: 'main', test: /\/src\/(main|base\/addresses|options\/\w+)\.ts$/, priority: 1 },
         // The configuration needs the limits of the platform, but not its schemas.
         { name: 'limits', test: /\/src\/platform\/(limits|list-differences)\.ts$/, priority: 2 },
         { name: 'zod', test: /\/zod\/v4\/(core|mini)\/(?!.*json-schema).*\?own$/, priority: 2 },

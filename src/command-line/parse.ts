@@ -1,8 +1,10 @@
 import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { version } from '../base/version.ts';
-import { type CommandInput, commonOptions, type DescribedCommand } from '../commands/index.ts';
-import { nearest, quoted } from '../text/choices.ts';
+import type { CommandInput, DescribedCommand } from '../commands/index.ts';
+import { type DescribedOption, described } from '../options/read.ts';
+import { commonOptions } from '../options/table.ts';
+import { nearest } from '../text/choices.ts';
 
 /** A command that a person asked for. */
 export interface ChosenCommand {
@@ -77,15 +79,13 @@ function mistakeOnLine(text: string, step: string): string {
   return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
 }
 
-/** An option whose value is never replaced in silence: commander takes the last one. */
-function givenOnce(option: Option): Option {
-  if (!option.required && !option.optional) return option;
-  return option.argParser((value: string, before: string | undefined) => {
-    if (before === undefined || before === value) return value;
-    throw new UsageError(
-      `${option.long}: found ${quoted(before)} and ${quoted(value)}, expected one value: give the option once`,
-    );
-  });
+/** An option with all values that were given: commander would keep the last one in silence. */
+function collecting({ flags, summary }: DescribedOption): Option {
+  const option = new Option(flags, summary);
+  option.negate = false; // `--no-color` is a flag like every other
+  if (option.required || option.optional)
+    option.argParser((value, before: readonly string[] = []) => [...before, value]);
+  return option;
 }
 
 /** Builds commander's program from the command table; with options only for commands that are named. */
@@ -109,7 +109,8 @@ function describeProgram(
       ...output,
       outputError: (text, write) => write(mistakeOnLine(text, '"costbook --help" lists the commands')),
     });
-  for (const { flags, summary } of commonOptions) program.addOption(givenOnce(new Option(flags, summary)));
+  const common = described(commonOptions);
+  for (const option of common) program.addOption(collecting(option));
   for (const command of commands) {
     const sub = program
       .command(command.name)
@@ -122,13 +123,8 @@ function describeProgram(
       });
     for (const argument of command.arguments ?? []) sub.argument(argument.name, argument.summary);
     if (!named.includes(command.name)) continue;
-    for (const { flags, summary, isRepeatable } of command.options) {
-      const option = new Option(flags, summary);
-      if (isRepeatable) option.argParser((value, before: readonly string[] = []) => [...before, value]);
-      sub.addOption(isRepeatable ? option : givenOnce(option));
-    }
-    for (const option of commonOptions)
-      sub.addOption(new Option(option.flags, option.summary).helpGroup('Common options:'));
+    for (const option of command.options) sub.addOption(collecting(option));
+    for (const option of common) sub.addOption(collecting(option).helpGroup('Common options:'));
     sub.addHelpText('after', `\nExamples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`);
     sub.action(() => {
       choose(command.name, { arguments: sub.args, options: sub.optsWithGlobals<CommandInput['options']>() });

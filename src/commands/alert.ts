@@ -20,6 +20,8 @@ import { forecastRow } from '../budgets/forecasts/index.ts';
 import { forecastLevel } from '../budgets/rules/index.ts';
 import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
 import { faultsOfFiles } from '../health/index.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { describeCompleteness } from '../reports/formats/index.ts';
 import { type Message, type OutgoingMessage, readInSlack, slackMessage } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
@@ -31,28 +33,20 @@ import { type AnswerCache, answerCache, type MadeBy } from '../warehouse/store/i
 import { knownAlerts } from '../warehouse/watch/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';
-import { optionReader } from './options.ts';
-import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
 export const alertCommand: Command = {
   name: 'alert',
   summary: 'Evaluate budgets, anomalies and data problems, and send each new alert once.',
-  options: [
-    { flags: '--dry-run', summary: 'print what would be sent, as it looks in Slack; send nothing' },
-    waitOption,
-  ],
   tellsMistakes: true,
   examples: ['costbook alert', 'costbook alert --dry-run', 'costbook alert --json --wait 10m'],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
-    if (options.flag('dryRun')) return showOnly(context);
-    const read = readableAlertingConfig(context);
-    const { config } = read;
+    const { dryRun, wait: waitMs } = read(options.alert, input, context);
+    if (dryRun) return showOnly(context);
+    const settings = readableAlertingConfig(context);
+    const { config } = settings;
     const origin = originOf(config, context);
-    const { problem, ...before } = alertFactsOptions(read, context);
+    const { problem, ...before } = alertFactsOptions(settings, context);
     await expectBooks(context.dir); // nothing published: nothing to report, no file to make
     let problems = problem === undefined ? [] : [problem];
     const evaluate = () =>
@@ -92,7 +86,7 @@ export const alertCommand: Command = {
           books.close();
         }
         const { transitions, bug, spends, open } = found;
-        if (config.sinks.length === 0 && open > 0) context.tell(nobodyNotified(open, read));
+        if (config.sinks.length === 0 && open > 0) context.tell(nobodyNotified(open, settings));
         const deliveries = await deliverAll(warehouse, runNumber, config, context);
         context.count?.({
           raised: transitions.raised.length,

@@ -2,7 +2,7 @@ import { type AnomalyAlert, type AnomalyFeedback, feedbackGiven, readCalled } fr
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { parseFact } from '../findings/index.ts';
 import { usd } from '../money/money.ts';
-import { formatInstant, formatSecond, type Instant, parseInstant } from '../time/time.ts';
+import { formatInstant, formatSecond, type Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import type { AnomalyCalled, FeedbackGiven, KnownAlert } from '../warehouse/watch/index.ts';
@@ -10,29 +10,16 @@ import { noSuchKey } from './alerts-sinks.ts';
 import type { CommandContext } from './command.ts';
 import { writingRun } from './writing-run.ts';
 
-/** What `ack --as` accepts; none takes earlier feedback back. */
-export const feedbackChoices = ['expected', 'fixed', 'false', 'none'] as const;
-
 /** What somebody says about an alert: to be silent until then, what it was, or both. */
 export interface AckAsked {
   readonly key: string;
-  readonly until: string | undefined;
+  readonly until: Instant | undefined;
   readonly as: FeedbackGiven | undefined;
   readonly waitMs: number;
 }
 
 /** Silences an alert, stores what somebody says that its anomaly was, or both. */
-export async function acknowledge(
-  { key, until: untilText, as, waitMs }: AckAsked,
-  context: CommandContext,
-): Promise<number> {
-  const now = context.effects.now();
-  const until = untilText === undefined ? undefined : parseInstant(untilText, '--until', now);
-  if (until !== undefined && until <= now) {
-    throw new UsageError(
-      `--until: ${formatInstant(until)} is in the past; expected an instant after ${formatInstant(now)}`,
-    );
-  }
+export async function acknowledge({ key, until, as, waitMs }: AckAsked, context: CommandContext): Promise<number> {
   await expectBooks(context.dir);
   return writingRun('alerts', waitMs, context, async (warehouse, runNumber) => {
     const known = await warehouse.knownAlerts();

@@ -19,8 +19,10 @@ import {
   parseFact,
   wordsOf,
 } from '../findings/index.ts';
+import { flagOf, reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
-import { type Message, previewFormats } from '../sinks/index.ts';
+import type { Message } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
@@ -30,15 +32,12 @@ import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import { type StoredAnswer, storedAnswers } from '../warehouse/watch/index.ts';
-import { acknowledge, feedbackChoices } from './alerts-ack.ts';
+import { acknowledge } from './alerts-ack.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
-import { waitOption } from './wait.ts';
+import type { Command, CommandContext } from './command.ts';
 import { writingRun } from './writing-run.ts';
 
 const actions = ['test', 'preview', 'ack', 'resend'] as const;
-const periods = ['weekly', 'monthly'] as const;
 
 export const alertsCommand: Command = {
   name: 'alerts',
@@ -47,26 +46,6 @@ export const alertsCommand: Command = {
   arguments: [
     { name: '[action]', summary: `${actions.join(', ')}; without one, list alerts` },
     { name: '[name]', summary: 'test and preview: a sink; ack and resend: the key of an alert' },
-  ],
-  options: [
-    { flags: '--open', summary: 'only open alerts' },
-    {
-      flags: '--until <date>',
-      summary: 'ack: send nothing about the alert before this date; if it is still open then, send it again',
-    },
-    {
-      flags: '--as <word>',
-      summary:
-        'ack: what an anomaly was: expected, fixed or false; none takes that back. After expected or false, a day is reported only above 1.2 times its largest day',
-    },
-    { flags: '--key <key>', summary: 'preview: this alert; by default the newest open one, or else an example' },
-    { flags: '--period <period>', summary: 'preview: the weekly or monthly summary in place of an alert' },
-    {
-      flags: '--format <format>',
-      summary: 'preview: html, json or eml; by default html for mail and Slack, json for the others',
-    },
-    { flags: '--out <file>', summary: 'preview: write it to this file, whole or not at all' },
-    waitOption,
   ],
   examples: [
     'costbook alerts --open',
@@ -77,52 +56,45 @@ export const alertsCommand: Command = {
     'costbook alerts resend stale/acc_main',
   ],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const { values, isGiven, problem, check } = reading(options.alerts, input, context);
+    const { open, until, as, wait: waitMs, ...previewed } = values;
     const [given, name] = input.arguments;
     const action = actions.find((known) => known === given);
     if (given !== undefined && action === undefined) {
       const guess = nearest(given, actions);
       const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-      options.problem(`there is no "costbook alerts ${given}"${hint}: expected ${actions.join(', ')}`);
+      problem(`there is no "costbook alerts ${given}"${hint}: expected ${actions.join(', ')}`);
     }
     const isOfSink = action === 'test' || action === 'preview';
     if (action !== undefined && name === undefined) {
-      options.problem(`${action}: name ${isOfSink ? 'a sink' : 'the key of an alert'}`);
+      problem(`${action}: name ${isOfSink ? 'a sink' : 'the key of an alert'}`);
     }
-    if (action !== undefined && options.flag('open'))
-      options.problem(`--open applies only to the list of alerts, not to ${action}`);
-    const until = options.text('until');
-    const as = options.choice('as', feedbackChoices);
-    if (action === 'ack' && until === undefined && input.options['as'] === undefined) {
-      options.problem(`ack: expected --until <date>, such as 2026-12-01, or --as ${oneOf(feedbackChoices)}`);
+    if (action !== undefined && open) problem(`--open applies only to the list of alerts, not to ${action}`);
+    if (action === 'ack' && !isGiven.until && !isGiven.as) {
+      problem(`ack: expected --until <date>, such as 2026-12-01, or --as ${oneOf(options.alerts.as.choices)}`);
     }
-    if (action !== 'ack' && until !== undefined) options.problem('--until applies only to ack');
-    if (action !== 'ack' && input.options['as'] !== undefined) options.problem('--as applies only to ack');
-    const previewed = {
-      key: options.text('key'),
-      period: options.choice('period', periods),
-      format: options.choice('format', previewFormats),
-      out: options.text('out'),
-    };
-    const previewOnly = Object.keys(previewed).filter((option) => input.options[option] !== undefined);
-    if (action !== 'preview') for (const option of previewOnly) options.problem(`--${option} applies only to preview`);
-    if (previewed.key !== undefined && previewed.period !== undefined) {
-      options.problem('--key: found next to --period, expected one of the two');
+    const only = { ack: ['until', 'as'], preview: ['key', 'period', 'format', 'out'] } as const;
+    for (const one of ['ack', 'preview'] as const) {
+      const strangers = action === one ? [] : only[one].filter((name) => isGiven[name]);
+      for (const name of strangers) problem(`${flagOf(name)} applies only to ${one}`);
     }
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
+    if (isGiven.key && isGiven.period) problem('--key: found next to --period, expected one of the two');
+    if (until !== undefined && until <= context.effects.now()) {
+      const now = formatInstant(context.effects.now());
+      problem(`--until: ${formatInstant(until)} is in the past; expected an instant after ${now}`);
+    }
+    check();
     if (action === 'test') return sendTest(name ?? '', context);
     if (action === 'preview') return preview({ sink: name ?? '', ...previewed }, context);
     if (action === 'ack') return acknowledge({ key: name ?? '', until, as, waitMs }, context);
     if (action === 'resend') return resend(name ?? '', waitMs, context);
-    return list(input, context);
+    return list(open, context);
   },
 };
 
-async function list(input: CommandInput, context: CommandContext): Promise<number> {
+async function list(isOpenOnly: boolean, context: CommandContext): Promise<number> {
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const isOpenOnly = input.options['open'] === true;
     const stored = await books.connection.rows(await readSql('alerts', 'list'), { open_only: isOpenOnly });
     const rows = await withPresent(stored, books.connection, context);
     const answers = await storedAnswers(books.connection, 0);

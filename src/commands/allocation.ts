@@ -13,6 +13,8 @@ import {
   testAllocation,
 } from '../allocation/index.ts';
 import { excerpt, exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
+import { checkRange, reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { nearest } from '../text/choices.ts';
@@ -23,8 +25,6 @@ import { allocationInForce } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { optionReader } from './options.ts';
-import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
 const actions = ['test', 'explain', 'apply'] as const;
@@ -37,15 +37,6 @@ export const allocationCommand: Command = {
     { name: '<action>', summary: actions.join(', ') },
     { name: '[resource]', summary: 'explain: a name, uuid, display name or external id' },
   ],
-  options: [
-    {
-      flags: '--file <file>',
-      summary: 'test and explain: read the rules from this file instead of jobs/allocation.yaml',
-    },
-    { flags: '--from <date>', summary: 'test: only costs from this instant on' },
-    { flags: '--to <date>', summary: 'test: only costs before this instant (exclusive)' },
-    waitOption,
-  ],
   examples: [
     'costbook allocation test',
     'costbook allocation test --file draft.yaml --from 2026-09 --to 2026-11',
@@ -53,31 +44,27 @@ export const allocationCommand: Command = {
     'costbook allocation apply',
   ],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const asked = reading(options.allocation, input, context);
+    const { from, to, file, wait: waitMs } = asked.values;
     const [given, resource] = input.arguments;
     const action = actions.find((known) => known === given);
     if (action === undefined) {
       const guess = nearest(given ?? '', actions);
       const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-      options.problem(`there is no "costbook allocation ${given}"${hint}: expected ${actions.join(', ')}`);
+      asked.problem(`there is no "costbook allocation ${given}"${hint}: expected ${actions.join(', ')}`);
     }
-    if (action === 'explain' && resource === undefined) options.problem('explain: name a resource');
+    if (action === 'explain' && resource === undefined) asked.problem('explain: name a resource');
     if (action !== undefined && action !== 'explain' && resource !== undefined) {
-      options.problem(`${action} takes no resource: found "${resource}"`);
+      asked.problem(`${action} takes no resource: found "${resource}"`);
     }
-    const { from, to } = options.range();
-    if (from !== undefined && from > context.effects.now()) {
-      options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
-    }
+    checkRange(asked, context.effects.now());
     if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
-      options.problem(`--from and --to apply only to test, not to ${action}`);
+      asked.problem(`--from and --to apply only to test, not to ${action}`);
     }
-    const file = options.text('file');
     if (action === 'apply' && file !== undefined) {
-      options.problem('apply always uses jobs/allocation.yaml: move your file there and leave out --file');
+      asked.problem('apply always uses jobs/allocation.yaml: move your file there and leave out --file');
     }
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
+    asked.check();
 
     const path = file === undefined ? allocationFile(context.dir) : resolve(context.dir, file);
     const allocation = loadAllocation(path);

@@ -15,28 +15,26 @@ import {
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { budgetsFile } from '../budgets/rules/index.ts';
 import { usd } from '../money/money.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { dayMs, formatInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import type { Command } from './command.ts';
-import { optionReader } from './options.ts';
 
 export const anomaliesCommand: Command = {
   name: 'anomalies',
   summary:
     'List open and recent anomalies, or explain one: its amount, its drivers, what was deployed before, its rule and its feedback.',
-  options: [{ flags: '--explain <key>', summary: 'explain this anomaly; the list has the keys' }],
   examples: [
     'costbook anomalies',
     'costbook anomalies --json',
     'costbook anomalies --explain anomaly/acc_main/research/agent/agent_compute_runtime_gbs/2026-11-15',
   ],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const key = options.text('explain');
-    options.check();
+    const { explain: key } = read(options.anomalies, input, context);
     const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       const state = await completenessOf(books.connection);

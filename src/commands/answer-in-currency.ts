@@ -4,7 +4,6 @@ import type { CompletenessState } from '../reports/formats/index.ts';
 import { inCurrency, isConvertible } from '../reports/publishing/index.ts';
 import type { ParameterValue } from '../reports/questions/index.ts';
 import type { Books } from '../warehouse/integrity/index.ts';
-import type { CommandInput } from './command.ts';
 import type { ChildContext } from './run-in-child.ts';
 
 /** The books that an answer is from, and its parameters. */
@@ -20,12 +19,12 @@ interface OpenedAnswer {
  * Throws UsageError with every mistake in the file of rates.
  */
 export async function answerInCurrency(
-  input: CommandInput,
+  { currency: isLeftOut }: { readonly currency: 'none' | undefined },
   { dir, env, effects, tell }: Pick<ChildContext, 'dir' | 'env' | 'effects' | 'tell'>,
   answer: Parameters<typeof inCurrency>[1],
   { books: { connection }, state, asOf, values }: OpenedAnswer,
 ): ReturnType<typeof inCurrency> {
-  const isAsked = input.options['currency'] !== 'none' && isConvertible(answer.report, answer.columns);
+  const isAsked = isLeftOut === undefined && isConvertible(answer.report, answer.columns);
   if (!isAsked) return { ...answer, currency: undefined };
   const settings = loadConfig({ dir, env, now: effects.now(), requireAccounts: false }).currency;
   const second = await secondCurrencyOf(settings, { connection, dir, asOf, isClose: state.closedAt !== null });

@@ -5,31 +5,29 @@ import type { Budget } from '../budgets/rules/index.ts';
 import { backtestBudget, backtestToJson, describeBacktest } from '../budgets/show/index.ts';
 import { namesNotFound, withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { nearest } from '../text/choices.ts';
-import { dayMs } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
 import type { CommandContext, CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
 import type { BooksContext } from './run-in-child.ts';
-
-const usualDays = 400;
 
 /** Shows which notifications the anomaly rules would have sent, and when. */
 export async function backtestAnomalyRules(input: CommandInput, context: CommandContext): Promise<number> {
   const now = context.effects.now();
-  const options = optionReader(input, now);
-  const overMs = overAsked(options);
-  if (input.arguments[1] !== undefined) options.problem('--anomalies applies to no single budget: leave out the name');
-  options.check();
+  const asked = readBacktest(input, context);
+  if (input.arguments[1] !== undefined) asked.problem('--anomalies applies to no single budget: leave out the name');
+  asked.check();
+  const { file, lookback: overMs } = asked.values;
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  const given = loadAnomalyRules(fileAsked(options.text('file'), context), alertSinksOf(config.sinks));
+  const given = loadAnomalyRules(fileAsked(file, context), alertSinksOf(config.sinks));
   const rules = { ...given, holidays: holidaysOf(config.calendar, context.dir) };
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const asked = { from: now - overMs, now, lagHours: config.lagHours };
-    const replay = await backtestAnomalies(books.connection, rules, asked);
+    const period = { from: now - overMs, now, lagHours: config.lagHours };
+    const replay = await backtestAnomalies(books.connection, rules, period);
     const state = await completenessOf(books.connection);
     await context.answer(
       anomaliesToJson(replay, rules, state, now),
@@ -41,22 +39,20 @@ export async function backtestAnomalyRules(input: CommandInput, context: Command
   }
 }
 
-function overAsked(options: ReturnType<typeof optionReader>): number {
-  const overMs = options.duration('lookback') ?? usualDays * dayMs;
-  if (overMs < dayMs || overMs > 36_500 * dayMs)
-    options.problem('--lookback: expected from 1 to 36500 days, such as 400d');
-  if (options.flag('exitCode')) options.problem('--exit-code applies only to "costbook budgets" without backtest');
-  return overMs;
+function readBacktest(input: CommandInput, context: Pick<BooksContext, 'effects'>) {
+  const asked = reading(options.budgets, input, context);
+  if (asked.values.exitCode) asked.problem('--exit-code applies only to "costbook budgets" without backtest');
+  return asked;
 }
 
 /** Shows which notifications a budget's thresholds would have sent, and when. */
 export async function backtestOne(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
-  const options = optionReader(input, now);
-  const overMs = overAsked(options);
-  options.check();
+  const given = readBacktest(input, context);
+  given.check();
+  const { file, lookback: overMs } = given.values;
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  const named = budgetNamed(input.arguments[1], budgetsAsked(options.text('file'), config, context));
+  const named = budgetNamed(input.arguments[1], budgetsAsked(file, config, context));
   const holidays = holidaysOf(config.calendar, context.dir);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {

@@ -6,6 +6,8 @@ import { budgetCalendar, budgetsFile, loadBudgets } from '../budgets/rules/index
 import { type BudgetNow, budgetsToJson, describeBudgets, notBegun } from '../budgets/show/index.ts';
 import { groupGaps, namesNotFound, readSpends, stateOf, withCarried } from '../budgets/spend/index.ts';
 import { holidaysOf, loadConfig } from '../config/index.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
@@ -14,7 +16,6 @@ import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
 import { convertedBudgets, describeConverted, presentCurrency } from './budgets-in-currency.ts';
 import type { Command, CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
 import type { BooksContext } from './run-in-child.ts';
 
 export const budgetsCommand: Command = {
@@ -23,12 +24,6 @@ export const budgetsCommand: Command = {
   arguments: [
     { name: '[action]', summary: 'backtest, to test a budget on past data; without it, show all budgets' },
     { name: '[name]', summary: 'the budget to test' },
-  ],
-  options: [
-    { flags: '--exit-code', summary: 'exit 6 if a budget is exceeded, 4 if the spend of one is unknown' },
-    { flags: '--anomalies', summary: 'with backtest: test the anomaly rules instead of a budget' },
-    { flags: '--lookback <duration>', summary: 'with backtest: how many days back; 400d by default' },
-    { flags: '--file <file>', summary: 'read this file instead of jobs/budgets.yaml, such as a draft' },
   ],
   examples: [
     'costbook budgets',
@@ -39,9 +34,9 @@ export const budgetsCommand: Command = {
   ],
   async run(input, context) {
     const [action] = input.arguments;
+    const { anomalies } = reading(options.budgets, input, context).values;
     if (action === undefined) return showBudgets(input, context);
-    if (action === 'backtest')
-      return input.options['anomalies'] === true ? backtestAnomalyRules(input, context) : backtestOne(input, context);
+    if (action === 'backtest') return anomalies ? backtestAnomalyRules(input, context) : backtestOne(input, context);
     throw new UsageError(
       `there is no "costbook budgets ${action}"; expected backtest, or nothing to show every budget`,
     );
@@ -51,16 +46,16 @@ export const budgetsCommand: Command = {
 /** Shows every budget: spent, forecast, state. Returns the exit code of --exit-code. Throws UsageError for mistakes. */
 export async function showBudgets(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
-  const options = optionReader(input, now);
-  if (options.text('lookback') !== undefined)
-    options.problem('--lookback applies only to "costbook budgets backtest <name>"');
-  if (options.flag('anomalies')) options.problem('--anomalies applies only to "costbook budgets backtest"');
-  options.check();
+  const { values, isGiven, problem, check } = reading(options.budgets, input, context);
+  const { file, exitCode } = values;
+  if (isGiven.lookback) problem('--lookback applies only to "costbook budgets backtest <name>"');
+  if (values.anomalies) problem('--anomalies applies only to "costbook budgets backtest"');
+  check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
-  loadAnomalyRules(fileAsked(options.text('file'), context), undefined); // reports mistakes there as well
-  const own = options.text('file') === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
-  if (options.text('file') === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
-  const given = budgetsAsked(options.text('file'), config, context);
+  loadAnomalyRules(fileAsked(file, context), undefined); // reports mistakes there as well
+  const own = file === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
+  if (file === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
+  const given = budgetsAsked(file, config, context);
   const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
     const { connection } = books;
@@ -109,7 +104,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
     for (const sentence of await namesNotFound(connection, budgets, cache)) context.tell(`warning: ${sentence}`);
-    return options.flag('exitCode') ? worstExitCode(lines.map(exitCodeOfBudget)) : exitCodes.done;
+    return exitCode ? worstExitCode(lines.map(exitCodeOfBudget)) : exitCodes.done;
   } finally {
     books.close();
   }

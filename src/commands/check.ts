@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../base/next-step.ts';
 import { type HoursToCheck, hoursToCheck } from '../findings/index.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { runChecks } from '../query/index.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
@@ -11,28 +13,16 @@ import { openBooks } from '../warehouse/integrity/index.ts';
 import { type CheckResult, readChecks } from '../warehouse/ledger/index.ts';
 import { knownAlerts } from '../warehouse/watch/index.ts';
 import type { Command } from './command.ts';
-import { optionReader, timeoutOf } from './options.ts';
 
 export const checkCommand: Command = {
   name: 'check',
   summary: 'Run data checks on the books. Each check is a SELECT that should return no rows.',
-  options: [
-    { flags: '--list', summary: 'list the checks' },
-    {
-      flags: '--changed',
-      summary: 'read only the months that changed since alert last ran; the others were checked before',
-    },
-    { flags: '--timeout <duration>', summary: 'stop a check that takes longer, such as 90s or 30m; 10m by default' },
-  ],
   needsProject: ({ options }) => options['list'] !== true,
   examples: ['costbook check', 'costbook check --changed', 'costbook check --json', 'costbook check --list'],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const timeoutMs = timeoutOf(options);
-    const isChanged = options.flag('changed');
-    options.check();
+    const { list: isList, changed: isChanged, timeout: timeoutMs } = read(options.check, input, context);
     const checks = await readChecks(join(context.dir, 'sql'));
-    if (input.options['list'] === true) {
+    if (isList) {
       const listed = checks.map(({ name, severity, about }) => ({ name, severity, about }));
       const width = Math.max(...listed.map(({ name }) => name.length));
       await context.write(

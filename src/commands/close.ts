@@ -20,6 +20,8 @@ import { type LocalConfig, loadConfig } from '../config/index.ts';
 import { rateAtClose } from '../currency/index.ts';
 import { amount, trimmedDecimal } from '../money/money.ts';
 import { spellingFault } from '../money/typed-number.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { runChecks } from '../query/index.ts';
 import { type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { formatTable } from '../terminal/index.ts';
@@ -45,9 +47,7 @@ import { dueMonths } from '../warehouse/load/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { optionReader } from './options.ts';
 import { exportsOfRevoked } from './revoked.ts';
-import { waitOption } from './wait.ts';
 import { type Outcome, writingRun } from './writing-run.ts';
 
 export const closeCommand: Command = {
@@ -59,23 +59,11 @@ export const closeCommand: Command = {
       summary: 'the month, such as 2026-09, or last for the latest month that is over; must be the oldest open month',
     },
   ],
-  options: [
-    {
-      flags: '--invoice <usd>',
-      summary:
-        "the total of the platform's invoice for the month, with the corrections of earlier months that it bills, such as " +
-        '1234.56; for several accounts acc_a=1234.56,acc_b=98.10; none if a reopened month had one and shall have none',
-    },
-    waitOption,
-  ],
   examples: ['costbook close 2026-09', 'costbook close last', 'costbook close 2026-09 --invoice 1234.56'],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const { invoice, wait: waitMs } = read(options.close, input, context);
     const month = parseMonth(input.arguments[0] ?? '', 'month', context.effects.now());
-    const told = options.text('invoice');
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
-    const invoices = told === undefined ? undefined : parseInvoices(told);
+    const invoices = invoice === undefined ? undefined : parseInvoices(invoice);
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now(), requireAccounts: false });
     // Without published books there is nothing to close; do not create a warehouse.

@@ -4,18 +4,11 @@ import type { UsageError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
+import type { DescribedOption, GivenOptions, Options } from '../options/read.ts';
+import type { CommandName } from '../options/table.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';
-
-/** An option in the command table. Usage text, docs/cli.md and shell completion are generated from it. */
-export interface CommandOption {
-  /** As commander reads it: `--month <month>`. */
-  readonly flags: string;
-  readonly summary: string;
-  /** May be given several times; the values come as a list. */
-  readonly isRepeatable?: true;
-}
 
 export interface CommandArgument {
   /** As commander reads it: `<name>` where required, `[name]` where not. */
@@ -23,11 +16,10 @@ export interface CommandArgument {
   readonly summary: string;
 }
 
-/** The command line as text. Each command parses its own values and rejects invalid ones. */
+/** The command line as text. Each command reads its values with its entry of the table in `src/options`. */
 export interface CommandInput {
   readonly arguments: readonly string[];
-  /** By the long flag's name in camel case; a flag without a value is `true`. */
-  readonly options: Readonly<Record<string, string | true | readonly string[] | undefined>>;
+  readonly options: GivenOptions;
 }
 
 /** Takes a command's answer as data, and the function that says the same in words. */
@@ -118,16 +110,19 @@ export interface RunUnderWay {
 }
 
 /** What help and completion say of a command. */
-export interface DescribedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly arguments?: readonly CommandArgument[];
-  readonly options: readonly CommandOption[];
-  readonly examples: readonly string[];
+export interface DescribedCommand extends Pick<Command, 'name' | 'summary' | 'arguments' | 'examples'> {
+  readonly options: readonly DescribedOption[];
 }
 
 /** One entry of the command table. */
-export interface Command extends DescribedCommand {
+export interface Command {
+  /** Its options are those of this name in the table of `src/options`. */
+  readonly name: CommandName;
+  readonly summary: string;
+  readonly arguments?: readonly CommandArgument[];
+  /** Options that only a room above the table knows. */
+  readonly furtherOptions?: Options;
+  readonly examples: readonly string[];
   /** The command serves until it is stopped, so it shows no progress. */
   readonly staysUp?: true;
   /** The command creates the project folder (not its parents); other commands need an existing one. */

@@ -1,21 +1,11 @@
 import { resolve } from 'node:path';
 import { messageOf, mistakenSettings, UsageError } from '../base/errors.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
-import { parseChoice, parseTrueOrFalse } from '../text/choices.ts';
-import { type Instant, parseInstant } from '../time/time.ts';
-import type { CommandInput } from './command.ts';
-
-/** Options that every command takes, before or after its name. */
-export const commonOptions = [
-  { flags: '--dir <dir>', summary: 'project folder (COSTBOOK_DIR); the current folder by default' },
-  {
-    flags: '--now <instant>',
-    summary: 'use this instant as the current time (COSTBOOK_NOW); timeouts and waits use real time',
-  },
-  { flags: '--json', summary: 'print one JSON value on stdout and nothing else (COSTBOOK_JSON=1)' },
-  { flags: '--exact', summary: 'on a terminal: show every decimal and column, as in a pipe' },
-  { flags: '--log-format <format>', summary: 'human or json (COSTBOOK_LOG_FORMAT); human on a terminal by default' },
-] as const;
+import type { Option } from '../options/kinds.ts';
+import { type GivenOptions, type Reading, reading } from '../options/read.ts';
+import { commonOptions } from '../options/table.ts';
+import { parseTrueOrFalse } from '../text/choices.ts';
+import type { Instant } from '../time/time.ts';
 
 /** COSTBOOK_JSON may also be 1, 0 or empty. */
 const jsonWords: ReadonlyMap<string, string> = new Map([
@@ -40,7 +30,7 @@ export interface CommonOptions {
 
 /** Reads the common options: an option overrides its environment variable. A mistake is left out, and all are listed. */
 export function readCommonOptions(
-  options: CommandInput['options'],
+  options: GivenOptions,
   {
     env,
     folder,
@@ -48,36 +38,43 @@ export function readCommonOptions(
     isTerminal,
   }: Pick<ProgramEffects, 'env' | 'folder' | 'clock'> & { readonly isTerminal: boolean },
 ): CommonOptions {
-  const problems: string[] = [];
-  const fixedNow = text(options['now']) ?? env['COSTBOOK_NOW'];
-  function attempt<T>(read: () => T, where = ''): T | undefined {
-    try {
-      return read();
-    } catch (error) {
-      problems.push(where + messageOf(error));
-      return undefined;
-    }
+  const given = reading(commonOptions, { options }, { effects: { now: clock } });
+  const { dir, now, logFormat, json, exact } = given.values;
+  /** What a variable says if the option is not given. */
+  function orVariable<T>(isGiven: boolean, option: Option<T>, value: T, variable: string): T {
+    const text = env[variable];
+    if (isGiven || !text) return value;
+    return given.attempt(() => option.read([text], { flag: variable, now: clock() })) ?? value;
   }
-  const nowSource = options['now'] === undefined ? 'COSTBOOK_NOW' : '--now';
-  const instant = fixedNow ? attempt(() => parseInstant(fixedNow, nowSource, clock())) : undefined;
-  const askedFormat = text(options['logFormat']) ?? env['COSTBOOK_LOG_FORMAT'];
-  const logFormat = attempt(
-    () => parseChoice(askedFormat || (isTerminal ? 'human' : 'json'), ['human', 'json']),
-    '--log-format: ',
-  );
+  const { isGiven, attempt } = given;
+  const instant = orVariable(isGiven.now, commonOptions.now, now, 'COSTBOOK_NOW');
+  const format = orVariable(isGiven.logFormat, commonOptions.logFormat, logFormat, 'COSTBOOK_LOG_FORMAT');
   const askedJson = env['COSTBOOK_JSON'] ?? '';
-  const json = attempt(() => parseTrueOrFalse(jsonWords.get(askedJson) ?? askedJson), 'COSTBOOK_JSON: ');
+  const isJson = attempt(() => parseTrueOrFalse(jsonWords.get(askedJson) ?? askedJson), 'COSTBOOK_JSON: ');
   return {
-    mistakes: problems.length === 0 ? undefined : new UsageError(problems.join('\n'), { code: mistakenSettings }),
-    dir: resolve(folder, text(options['dir']) ?? (env['COSTBOOK_DIR'] || '.')),
+    mistakes: mistakesOf(given),
+    dir: resolve(folder, dir ?? (env['COSTBOOK_DIR'] || '.')),
     now: instant === undefined ? clock : () => instant,
-    logFormat: logFormat === 'json' ? 'json' : 'human',
-    isFormatAsked: Boolean(askedFormat),
-    json: options['json'] === true || json === true,
-    isExact: options['exact'] === true,
+    logFormat: format ?? (isTerminal ? 'human' : 'json'),
+    isFormatAsked: format !== undefined,
+    json: json || isJson === true,
+    isExact: exact,
   };
 }
 
-function text(value: CommandInput['options'][string]): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+function mistakesOf({ check }: Pick<Reading<typeof commonOptions>, 'check'>): UsageError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return new UsageError(messageOf(error), { code: mistakenSettings });
+  }
+}
+
+/** Whether somebody chose the time, so that it is not the clock's. */
+export function isNowGiven(
+  { options }: { readonly options: GivenOptions },
+  { env }: Pick<ProgramEffects, 'env'>,
+): boolean {
+  return options['now'] !== undefined || Boolean(env['COSTBOOK_NOW']);
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
+import { described } from '../options/read.ts';
+import { commonOptions } from '../options/table.ts';
 import type { Command, DescribedCommand } from './command.ts';
-import { commonOptions } from './common-options.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -10,7 +11,6 @@ export function completionOf(describedCommands: () => readonly DescribedCommand[
     name: 'completion',
     summary: 'Print a completion script for your shell.',
     arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
-    options: [],
     needsProject: () => false,
     examples: [
       'costbook completion bash > ~/.local/share/bash-completion/completions/costbook',
@@ -47,7 +47,7 @@ interface Entry {
 
 /** The command table in the form that shells need. */
 function tableOf(commands: readonly DescribedCommand[]): readonly Entry[] {
-  const common = [...commonOptions, { flags: '--help', summary: 'show help' }].map(wordOf);
+  const common = [...described(commonOptions), { flags: '--help', summary: 'show help' }].map(wordOf);
   const entries = commands.map(({ name, summary, options }): Entry => {
     const choices = name === 'completion' ? shells : [];
     return { name, summary, options: [...options.map(wordOf), ...common], choices };
@@ -69,7 +69,7 @@ function isPath({ value }: Word): boolean {
 }
 
 function bash(entries: readonly Entry[]): string {
-  const common = commonOptions.map(wordOf);
+  const common = described(commonOptions).map(wordOf);
   const withValue = [
     ...new Set(
       entries.flatMap(({ options }) => options.filter(({ value }) => value !== undefined).map(({ name }) => name)),
@@ -128,7 +128,7 @@ _costbook() {
   local -a commands=(
 ${commands.map((line) => `    ${line}`).join('\n')}
   )
-  _arguments -C ${commonOptions.map(wordOf).map(spec).join(' ')} '1:command:->command' '*::argument:->argument'
+  _arguments -C ${described(commonOptions).map(wordOf).map(spec).join(' ')} '1:command:->command' '*::argument:->argument'
   case $state in
     command) _describe command commands ;;
     argument)

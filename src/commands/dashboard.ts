@@ -6,29 +6,13 @@ import type { Dashboard, DashboardProbes } from '../serve/index.ts';
 import type { CommandContext } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';
 import type { mcpAnswerer } from './mcp.ts';
-import type { optionReader } from './options.ts';
 
-const usualPort = 8620;
 const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
-
-/** The options of every command that serves the dashboard. */
-export const dashboardOptions = [
-  { flags: '--port <port>', summary: `port to listen on; ${usualPort} by default, 0 picks a free one` },
-  {
-    flags: '--host <address>',
-    summary: 'address to listen on; by default 127.0.0.1, which only people on this machine can open',
-  },
-] as const;
 
 /** Where to listen. */
 export interface DashboardPlace {
   readonly host: string;
   readonly port: number;
-}
-
-/** Reads the options; what is wrong with them is collected by the reader. */
-export function dashboardAddress(options: ReturnType<typeof optionReader>): DashboardPlace {
-  return { port: options.port('port') ?? usualPort, host: options.text('host') ?? '127.0.0.1' };
 }
 
 /**

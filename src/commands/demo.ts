@@ -1,15 +1,16 @@
 import { join } from 'node:path';
-import { UsageError } from '../base/errors.ts';
 import { programs } from '../base/places.ts';
 import { forecastRow, readForecasts } from '../budgets/forecasts/index.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { demoReports, describeStory, prepareFolder, readStory, startInventedPlatform } from '../demo/index.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { hourMs } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { answerCache } from '../warehouse/store/index.ts';
 import { alertCommand } from './alert.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { ingestCommand } from './ingest.ts';
 import { answerInChild } from './run-in-child.ts';
 import { serveCommand } from './serve.ts';
@@ -17,17 +18,13 @@ import { serveCommand } from './serve.ts';
 export const demoCommand: Command = {
   name: 'demo',
   summary: 'See Costbook at work in a minute: an invented platform, its books, reports and alerts.',
-  options: [
-    { flags: '--seed <number>', summary: 'seed of the invented costs; another seed gives another account (default 1)' },
-    { flags: '--serve', summary: 'afterwards, serve the dashboard of the demo until stopped' },
-  ],
   needsProject: () => false,
   examples: ['costbook demo', 'costbook demo --dir /tmp', 'costbook demo --serve'],
   makesFolder: true,
   async run(input, context) {
     const begun = Date.now();
     const folder = join(context.dir, 'costbook-demo');
-    const seed = seedOption(input.options['seed']);
+    const { seed, serve } = read(options.demo, input, context);
     await prepareFolder(folder);
     const platform = await startInventedPlatform({ now: context.effects.now(), seed }, context.signal);
     try {
@@ -50,11 +47,14 @@ export const demoCommand: Command = {
         return exitCode;
       }
       const alerts = await evaluate(inDemo);
+      const formats = { excel: true, format: 'csv,parquet' } as const;
       const answers = new Map<string, Answered>();
       for (const report of demoReports) {
-        const options = { excel: true, format: 'csv,parquet' } as const;
         const limits = { subject: `the report ${report}`, timeoutMs: hourMs, signal: context.signal };
-        answers.set(report, await answerInChild<Answered>('report', { arguments: [report], options }, inDemo, limits));
+        answers.set(
+          report,
+          await answerInChild<Answered>('report', { arguments: [report], options: formats }, inDemo, limits),
+        );
       }
       const rowsOf = (report: (typeof demoReports)[number]): readonly SqlRow[] => answers.get(report)?.rows ?? [];
       const books = await openBooks(folder, { lockedDown: true });
@@ -81,7 +81,7 @@ export const demoCommand: Command = {
     } finally {
       await platform.stop();
     }
-    if (input.options['serve'] !== true) return 0;
+    if (!serve) return 0;
     return serveCommand.run({ arguments: [], options: {} }, { ...context, dir: folder, json: false, env: {} });
   },
 };
@@ -105,15 +105,4 @@ function quiet(context: CommandContext): CommandContext {
 /** The part of a report's answer that the demo uses. */
 interface Answered {
   readonly rows: readonly SqlRow[];
-}
-
-const maxSeed = 4_294_967_295;
-
-/** The seed of the invented costs; undefined if none is given. Throws UsageError if it is not a seed. */
-function seedOption(given: CommandInput['options'][string]): number | undefined {
-  if (typeof given !== 'string') return undefined;
-  if (!/^\d{1,10}$/.test(given) || Number(given) > maxSeed) {
-    throw new UsageError(`--seed: found "${given}", expected a whole number from 0 to ${maxSeed}`);
-  }
-  return Number(given);
 }

@@ -2,27 +2,25 @@ import { worstExitCode } from '../base/errors.ts';
 import { act, nextWords } from '../base/next-step.ts';
 import { type Diagnosis, examine } from '../health/index.ts';
 import { readJobs } from '../jobs/index.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { Command } from './command.ts';
+import { isNowGiven } from './common-options.ts';
 import { expectJobs } from './job-mistakes.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Check everything that a nightly run needs: configuration, token, platform, machine, books, sinks.',
-  options: [
-    { flags: '--offline', summary: 'contact neither the platform nor the sinks' },
-    { flags: '--deep', summary: 'also read every stored page of the platform and compare its hash' },
-  ],
   needsProject: () => false,
   examples: ['costbook doctor', 'costbook doctor --offline --deep', 'costbook doctor --json'],
   async run(input, context) {
     const { dir, env, effects, keepSecret } = context;
+    const { offline: isOffline, deep: isDeep } = read(options.doctor, input, context);
     const found = await examine(
       {
-        isOffline: input.options['offline'] === true,
-        isDeep: input.options['deep'] === true,
-        isNowGiven: typeof input.options['now'] === 'string' || Boolean(env['COSTBOOK_NOW']),
+        ...{ isOffline, isDeep, isNowGiven: isNowGiven(input, context) },
         readJobs: () => expectJobs(readJobs({ dir, env, now: effects.now(), keepSecret, requirePing: false }), context),
         onFound: async (diagnosis) => {
           if (!context.json) await context.write(folded(describe(diagnosis), context.layout));

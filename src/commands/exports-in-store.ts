@@ -7,7 +7,7 @@ import {
   parseDestination,
   type StorageSettings,
 } from '../config/index.ts';
-import type { CommandContext, CommandInput } from './command.ts';
+import type { CommandContext } from './command.ts';
 
 /** A place in an object store, and how it is reached. */
 export interface StorePlace {
@@ -26,13 +26,12 @@ export interface PublishedPlace {
  * `--out` names a folder. Undefined if they only stay here. Throws UsageError.
  */
 export function storeOf(
-  { options }: Pick<CommandInput, 'options'>,
+  out: string | undefined,
   context: Pick<CommandContext, 'dir' | 'env' | 'effects'>,
 ): StorePlace | undefined {
-  const out = options['out'];
-  if (typeof out === 'string' && !isStoreAddress(out)) return undefined;
+  if (folderOf(out) !== undefined) return undefined;
   const { exportsTo, storage } = configOf(context);
-  const destination = typeof out === 'string' ? destinationOf(out, '--out') : exportsTo;
+  const destination = out === undefined ? exportsTo : destinationOf(out, '--out');
   return destination && { destination, settings: storage };
 }
 
@@ -49,12 +48,9 @@ export function configOf({ dir, env, effects }: Pick<CommandContext, 'dir' | 'en
   return loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
 }
 
-/** The command line for the local part: files are always written here first. */
-export function withoutStore(input: CommandInput): CommandInput {
-  const out = input.options['out'];
-  if (typeof out !== 'string' || !isStoreAddress(out)) return input;
-  const { out: _, ...options } = input.options;
-  return { ...input, options };
+/** The folder that `--out` names; none for a store: its files are written to the project's exports first. */
+export function folderOf(out: string | undefined): string | undefined {
+  return out === undefined || isStoreAddress(out) ? undefined : out;
 }
 
 /** The folder of all local exports of a command. */

@@ -1,43 +1,28 @@
 import { UsageError } from '../base/errors.ts';
 import { readForecasts, type ScopeForecast } from '../budgets/forecasts/index.ts';
-import { type Budget, budgetsFile, loadBudgets, type PlannedChange, parseChange } from '../budgets/rules/index.ts';
+import { type Budget, budgetsFile, loadBudgets, parseChange } from '../budgets/rules/index.ts';
 import { describeForecasts, forecastsToJson } from '../budgets/show/index.ts';
 import { withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
+import { eachOf } from '../options/kinds.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { instantOf } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { answerCache, ownAnswers } from '../warehouse/store/index.ts';
-import type { Command, CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
+import type { CommandInput } from './command.ts';
 import type { BooksContext } from './run-in-child.ts';
-
-/** The options of a forecast from the books. */
-export const forecastOfBooksOptions: Command['options'] = [
-  { flags: '--budget <name>', summary: 'only this budget; repeatable', isRepeatable: true },
-  {
-    flags: '--workspace <name>',
-    summary: 'only resource types of this workspace; repeatable',
-    isRepeatable: true,
-  },
-  {
-    flags: '--with <change>',
-    summary: 'add a planned change, such as launch=2026-12-10:+30%:workspace=prod; repeatable',
-    isRepeatable: true,
-  },
-  { flags: '--as-of <instant>', summary: 'forecast from the books as they were at this instant' },
-];
 
 /** Forecasts budgets, and resource types of workspaces, to the end of the period, from the published snapshot. */
 export async function forecastOfBooks(input: CommandInput, context: BooksContext): Promise<number> {
-  const options = optionReader(input, context.effects.now());
-  const names = options.texts('budget');
-  const workspaces = options.texts('workspace');
-  const changes = options.texts('with').flatMap((text) => changeIn(text, options));
-  const asOf = instantOf(options.asOf());
-  options.check();
+  const { values, attempt, check } = reading(options.forecast, input, context);
+  const { budget: names, workspace: workspaces } = values;
+  const changes = attempt(() => eachOf(values.with, '--with', parseChange)) ?? [];
+  const asOf = instantOf(values.asOf);
+  check();
   const now = asOf ?? context.effects.now();
   const { dir, env, signal } = context;
   const config = loadConfig({ dir, env, now, requireAccounts: false });
@@ -81,17 +66,6 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     return 0;
   } finally {
     books.close();
-  }
-}
-
-/** A change of `--with`; a mistake in it is reported. */
-function changeIn(text: string, options: ReturnType<typeof optionReader>): PlannedChange[] {
-  try {
-    return [parseChange(text)];
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    options.problem(`--with: ${error.message}`);
-    return [];
   }
 }
 

@@ -13,45 +13,17 @@ import {
   stepName,
   stepsAfter,
 } from '../forecast/index.ts';
+import { flagOf, reading } from '../options/read.ts';
+import { ofForecastOfBooks, ofForecastOfFile, options } from '../options/table.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { type Holidays, type Zone, zoneOf } from '../time/time.ts';
+import type { Holidays, Zone } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { forecastOfBooks, forecastOfBooksOptions } from './forecast-of-books.ts';
-import { optionReader } from './options.ts';
-
-/** A limit on memory; longer forecasts are of no use. */
-const longestHorizon = 10_000;
-const usualLevel = 0.8;
-
-const fileOptions: Command['options'] = [
-  {
-    flags: '--input <file>',
-    summary: 'forecast this CSV file instead of the books: columns id, timestamp and value, at any regular step',
-  },
-  { flags: '--horizon <count>', summary: 'with --input: number of steps to forecast' },
-  {
-    flags: '--season <steps>',
-    summary: 'with --input: season lengths in steps, such as 24,168; by default chosen by the step',
-  },
-  {
-    flags: '--level <share>',
-    summary: `with --input: share of outcomes that should fall into the interval; ${usualLevel} by default`,
-  },
-  {
-    flags: '--time-zone <zone>',
-    summary: 'with --input: zone whose time daily patterns of hours follow, such as Europe/Berlin; UTC by default',
-  },
-  {
-    flags: '--calendar <days>',
-    summary: 'with --input: holidays, as dates and .ics files separated by commas: 2026-12-25,holidays.ics',
-  },
-];
+import { forecastOfBooks } from './forecast-of-books.ts';
 
 export const forecastCommand: Command = {
   name: 'forecast',
   summary: 'Forecast the total of the current period by budget and resource type, or forecast any series from a file.',
-  options: [...forecastOfBooksOptions, ...fileOptions],
   needsProject: ({ options }) => options['input'] === undefined,
   examples: [
     'costbook forecast',
@@ -60,9 +32,10 @@ export const forecastCommand: Command = {
     'costbook forecast --input hours.csv --horizon 168 --season 24,168 --level 0.9 --json',
   ],
   async run(input, context) {
-    const isOfFile = input.options['input'] !== undefined;
-    const strangers = (isOfFile ? forecastOfBooksOptions : fileOptions).map(({ flags }) => flags.replace(/ .*/, ''));
-    const given = strangers.filter((flag) => isGiven(input, flag));
+    const { isGiven } = reading(options.forecast, input, context);
+    const isOfFile = isGiven.input;
+    const strangers = Object.keys(isOfFile ? ofForecastOfBooks : ofForecastOfFile) as (keyof typeof isGiven)[];
+    const given = strangers.filter((name) => isGiven[name]).map(flagOf);
     if (given.length > 0) {
       const they = `${given.join(', ')} can only be used for forecasts`;
       throw new UsageError(
@@ -73,27 +46,19 @@ export const forecastCommand: Command = {
   },
 };
 
-function isGiven({ options }: CommandInput, flag: string): boolean {
-  const value = options[flag.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
-  return Array.isArray(value) ? value.length > 0 : value !== undefined;
-}
-
 /** Forecasts every series of a file in turn, and writes each result at once. */
 async function forecastOfFile(input: CommandInput, context: CommandContext): Promise<number> {
-  const options = optionReader(input, context.effects.now());
-  const horizon = options.count('horizon');
-  if (options.text('horizon') === undefined)
-    options.problem('--horizon is missing: expected the number of steps to forecast');
-  if (horizon !== undefined && horizon > longestHorizon) options.problem(`--horizon: at most ${longestHorizon} steps`);
-  const level = shareIn(options.text('level'), options);
-  const seasons = seasonsIn(options.text('season'), options);
-  const zone = zoneIn(options.text('timeZone'), options);
-  const holidays = holidaysIn(options.text('calendar'), options, context.folder);
-  options.check();
+  const { values, isGiven, problem, attempt, check } = reading(options.forecast, input, context);
+  const { horizon = 1, level, season: seasons, timeZone: zone, calendar } = values;
+  if (!isGiven.horizon) problem('--horizon is missing: expected the number of steps to forecast');
+  const holidays =
+    calendar === undefined
+      ? undefined
+      : attempt(() => holidaysOf(parseCalendar(calendar), context.folder), '--calendar: ');
+  check();
 
-  const file = resolve(context.folder, options.text('input') ?? '');
-  const given = await readSeriesFile(file, context.signal);
-  const asked = { horizon: horizon ?? 1, level, seasons, zone, holidays };
+  const given = await readSeriesFile(resolve(context.folder, values.input ?? ''), context.signal);
+  const asked = { horizon, level, seasons, zone, holidays: holidays ?? new Set<number>() };
   if (context.json) await context.write(`{"horizon":${asked.horizon},"level":${level},"series":[`);
   const requests = given.map((series) => requestOf(series, asked));
   let number = 0;
@@ -130,45 +95,6 @@ function requestOf(
   const nonNegative = values.every((value) => value === null || value >= 0);
   const options = { level, nonNegative, zone: zone.name, holidays, ...(seasons === undefined ? {} : { seasons }) };
   return { history: { start, step: step ?? 'day', values }, horizon, options };
-}
-
-function shareIn(text: string | undefined, options: ReturnType<typeof optionReader>): number {
-  if (text === undefined) return usualLevel;
-  const share = /^0?\.\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (share > 0 && share < 1) return share;
-  options.problem(`--level: "${text}" is not a share; expected a number between 0 and 1, such as 0.8`);
-  return usualLevel;
-}
-
-function zoneIn(text = 'UTC', options: ReturnType<typeof optionReader>): Zone {
-  try {
-    return zoneOf(text);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    options.problem(`--time-zone: ${error.message}`);
-    return zoneOf('UTC');
-  }
-}
-
-function holidaysIn(text: string | undefined, options: ReturnType<typeof optionReader>, folder: string): Holidays {
-  try {
-    return text === undefined ? new Set() : holidaysOf(parseCalendar(text), folder);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    for (const line of error.message.split('\n')) options.problem(`--calendar: ${line}`);
-    return new Set();
-  }
-}
-
-function seasonsIn(text: string | undefined, options: ReturnType<typeof optionReader>): number[] | undefined {
-  if (text === undefined) return undefined;
-  return text.split(',').flatMap((length) => {
-    if (/^[1-9]\d{0,5}$/.test(length.trim()) && Number(length) > 1) return [Number(length)];
-    options.problem(
-      `--season: "${length}" is not a season length; expected whole numbers of at least 2, such as 24,168`,
-    );
-    return [];
-  });
 }
 
 /** Twelve digits exceed any forecast's precision, and hide the order in which a processor adds. */

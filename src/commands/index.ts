@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { shipped } from '../base/places.ts';
+import { described } from '../options/read.ts';
+import { type CommandName, commonOptions, options } from '../options/table.ts';
 import type { Command, DescribedCommand } from './command.ts';
-import { commonOptions } from './common-options.ts';
 
 export {
   type Command,
@@ -10,10 +11,10 @@ export {
   type DescribedCommand,
   printedAnswer,
 } from './command.ts';
-export { type CommonOptions, commonOptions, readCommonOptions } from './common-options.ts';
+export { type CommonOptions, readCommonOptions } from './common-options.ts';
 
 /** Every command by name, in the order of the help. Each is loaded only when needed. */
-const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).initCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   ingest: async () => (await import('./ingest.ts')).ingestCommand,
@@ -46,16 +47,20 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./completion.ts')).completionOf(describedCommands),
 };
 
-/** Every command, in the order of the help. */
-export function allCommands(): Promise<readonly Command[]> {
-  return Promise.all(Object.values(loaders).map((load) => load()));
+/** Every command with its description, in the order of the help. */
+export function allCommands(): Promise<readonly (Command & DescribedCommand)[]> {
+  return Promise.all(
+    Object.values(loaders).map(async (load) => {
+      const command = await load();
+      return { ...command, options: described({ ...options[command.name], ...command.furtherOptions }) };
+    }),
+  );
 }
 
 /** The command of this name, which the help lists. */
 export async function commandNamed(name: string): Promise<Command> {
-  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load === undefined) throw new Error(`there is no command ${name}`);
-  return load();
+  if (!Object.hasOwn(loaders, name)) throw new Error(`there is no command ${name}`);
+  return loaders[name as CommandName]();
 }
 
 /** What the build writes of every command, in the order of the help: to load all commands takes a second. */
@@ -76,7 +81,7 @@ function firstWord(args: readonly string[]): string | undefined {
   for (let index = 0; index < args.length; index += 1) {
     const arg = args[index] ?? '';
     if (!arg.startsWith('-')) return arg;
-    if (commonOptions.some(({ flags }) => flags.startsWith(`${arg} <`))) index += 1; // its value
+    if (described(commonOptions).some(({ flags }) => flags.startsWith(`${arg} <`))) index += 1; // its value
   }
   return undefined;
 }

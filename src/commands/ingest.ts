@@ -5,19 +5,15 @@ import { wait } from '../base/next-step.ts';
 import { clientFor, loadConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
+import { checkRange, reading } from '../options/read.ts';
+import { minutesOfAccount, minutesOfWindow, options } from '../options/table.ts';
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
 import { folded } from '../terminal/index.ts';
-import { formatInstant, type Instant } from '../time/time.ts';
 import { tidyLanding } from './archive-landing.ts';
-import type { Command, CommandContext } from './command.ts';
-import { optionReader } from './options.ts';
+import type { Command, CommandContext, CommandInput } from './command.ts';
 import { sumOf } from './sum-of.ts';
-import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
-/** The default time limit: minutes per account for its plan, and minutes per window. */
-const minutesOfAccount = 30;
-const minutesOfWindow = 2;
 /**
  * A request without an answer after this time gives its place to another account, so that a slow platform holds up no
  * other one; per request in progress, this many may be slow besides.
@@ -30,20 +26,6 @@ const lookMs = 250;
 export const ingestCommand: Command = {
   name: 'ingest',
   summary: 'Fetch missing and recent costs, reconcile them with the platform, and load them.',
-  options: [
-    { flags: '--from <date>', summary: 'consider only hours from this instant on' },
-    { flags: '--to <date>', summary: 'consider only hours before this instant (exclusive)' },
-    { flags: '--refetch', summary: 'fetch all hours from --from to --to again, not only new and changed ones' },
-    {
-      flags: '--accept-reduced-access',
-      summary: 'confirm that the token has less access than before',
-    },
-    {
-      flags: '--timeout <duration>',
-      summary: `stop the ingest after this time, such as 30m or 4h; by default ${minutesOfAccount} minutes per account plus ${minutesOfWindow} per window`,
-    },
-    waitOption,
-  ],
   examples: [
     'costbook ingest',
     'costbook ingest --from 2026-09 --to 2026-10 --refetch',
@@ -51,17 +33,10 @@ export const ingestCommand: Command = {
   ],
   makesFolder: true,
   async check(input, context) {
-    const options = optionReader(input, context.effects.now());
-    readRange(options, context.effects.now());
-    options.check();
+    readAsked(input, context);
   },
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const { from, to } = readRange(options, context.effects.now());
-    const waitMs = options.duration('wait') ?? 0;
-    const timeoutMs = options.duration('timeout');
-    if (timeoutMs === 0) options.problem('--timeout: expected a time above zero, such as 30m');
-    options.check();
+    const { from, to, refetch, acceptReducedAccess, timeout, wait: waitMs } = readAsked(input, context);
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
     proxiesOf(context.env); // reports mistakes there before anything starts
@@ -73,7 +48,7 @@ export const ingestCommand: Command = {
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLandingWriter(join(dir, 'data', 'landing'));
       await landing.removeUnfinished(await warehouse.lastLoadNumber());
-      const limit = openLimit(timeoutMs, config.accounts.length, context);
+      const limit = openLimit(timeout, config.accounts.length, context);
       const { signal } = limit;
       const show = progressOf(context, accounts.length);
       const loadEnd = () => import('./ingest-end.ts');
@@ -82,8 +57,8 @@ export const ingestCommand: Command = {
           config,
           from,
           to,
-          refetch: options.flag('refetch'),
-          acceptReducedAccess: options.flag('acceptReducedAccess'),
+          refetch,
+          acceptReducedAccess,
           runNumber,
         },
         {
@@ -129,13 +104,11 @@ export const ingestCommand: Command = {
   },
 };
 
-/** The range of `--from` and `--to`. */
-function readRange(options: ReturnType<typeof optionReader>, now: Instant) {
-  const { from, to } = options.range();
-  if (from !== undefined && from > now) {
-    options.problem(`--from: ${formatInstant(from)} is in the future; expected a date before now`);
-  }
-  return { from, to };
+function readAsked(input: CommandInput, context: CommandContext) {
+  const asked = reading(options.ingest, input, context);
+  checkRange(asked, context.effects.now());
+  asked.check();
+  return asked.values;
 }
 
 /**

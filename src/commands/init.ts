@@ -4,22 +4,15 @@ import { CostbookError, messageOf, UsageError } from '../base/errors.ts';
 import { shipped } from '../base/places.ts';
 import { parseConfig } from '../config/index.ts';
 import { askPlatform, type PlatformSeen } from '../health/index.ts';
+import { read, type Values } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';
-import type { Ask, Command, CommandContext, CommandInput } from './command.ts';
+import type { Ask, Command, CommandContext } from './command.ts';
 
 export const initCommand: Command = {
   name: 'init',
   summary: 'Create a project folder: a commented costbook.yaml and jobs/. Checks the settings with the platform.',
   arguments: [{ name: '[dir]', summary: 'the folder to create; by default that of --dir, or the current folder' }],
-  options: [
-    { flags: '--url <url>', summary: "the platform's address; by default COSTBOOK_URL, or a prompt" },
-    { flags: '--token-file <path>', summary: 'the file that holds the token' },
-    { flags: '--token-command <line>', summary: 'the command that prints the token' },
-    { flags: '--token-env <name>', summary: 'the environment variable that holds the token (default COSTBOOK_TOKEN)' },
-    { flags: '--account <id>', summary: 'account ID; by default the only account that the token has access to' },
-    { flags: '--yes', summary: 'never prompt, even at a terminal' },
-    { flags: '--unchecked', summary: 'do not check token and account with the platform' },
-  ],
   needsProject: () => false,
   examples: [
     'costbook init billing',
@@ -30,10 +23,11 @@ export const initCommand: Command = {
   async run(input, context) {
     const folder = resolve(context.dir, input.arguments[0] ?? '.');
     if ((await stat(folder).catch(() => undefined))?.isFile()) throw new UsageError(`${folder} is a file`);
+    const asked = read(options.init, input, context);
     const file = join(folder, 'costbook.yaml');
     const isConfigured = (await stat(file).catch(() => undefined)) !== undefined;
     // An existing configuration is left alone; "costbook doctor" checks it.
-    const settings = isConfigured ? {} : await settle(input, folder, context);
+    const settings = isConfigured ? {} : await settle(asked, folder, context);
     const written: string[] = [];
     const kept: string[] = [];
     for (const [name, text] of Object.entries(await filesOf(settings))) {
@@ -47,6 +41,8 @@ export const initCommand: Command = {
     return 0;
   },
 };
+
+type Asked = Values<typeof options.init>;
 
 /** The settings for costbook.yaml. */
 interface Settings {
@@ -67,13 +63,12 @@ interface TokenSetting {
 const ownTokenFile = 'secrets/platform-token';
 
 /** The settings from flags, environment and prompts, checked with the platform unless `--unchecked`. */
-async function settle(input: CommandInput, folder: string, context: CommandContext): Promise<Settings> {
+async function settle(asked: Asked, folder: string, context: CommandContext): Promise<Settings> {
   const { env, tell } = context;
-  const ask = input.options['yes'] === true ? undefined : context.ask;
-  const isUnchecked = input.options['unchecked'] === true;
-  let url = text(input, 'url') ?? env['COSTBOOK_URL'];
-  let token = tokenOf(input, folder, context);
-  let account = text(input, 'account') ?? env['COSTBOOK_ACCOUNT'];
+  const ask = asked.yes ? undefined : context.ask;
+  let url = asked.url ?? env['COSTBOOK_URL'];
+  let token = tokenOf(asked, folder, context);
+  let account = asked.account ?? env['COSTBOOK_ACCOUNT'];
   if (!url && ask === undefined) {
     if (token !== undefined || account !== undefined) {
       tell('warning: nothing was checked, because there is no --url (or COSTBOOK_URL); fill in costbook.yaml');
@@ -89,7 +84,7 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
       ...(account && { account }),
     };
     try {
-      if (isUnchecked) {
+      if (asked.unchecked) {
         checkText(settings, folder, context, false);
         return settings;
       }
@@ -106,23 +101,22 @@ async function settle(input: CommandInput, folder: string, context: CommandConte
       account = await ask(`The token sees several accounts (${seen.accounts.join(', ')}). Which one? `);
     } catch (error) {
       // Prompt again for a wrong answer; a wrong flag or variable must be corrected by the caller.
-      const isAnswered = text(input, 'url') === undefined && !env['COSTBOOK_URL'];
+      const isAnswered = asked.url === undefined && !env['COSTBOOK_URL'];
       if (ask === undefined || !(error instanceof CostbookError) || context.signal.aborted || !isAnswered) throw error;
       tell(`costbook: ${messageOf(error)}`);
-      [url, token, account] = [
-        undefined,
-        tokenOf(input, folder, context),
-        text(input, 'account') ?? env['COSTBOOK_ACCOUNT'],
-      ];
+      [url, token, account] = [undefined, tokenOf(asked, folder, context), asked.account ?? env['COSTBOOK_ACCOUNT']];
     }
   }
 }
 
 /** The token's source from flags or the environment; undefined if neither names one. */
-function tokenOf(input: CommandInput, folder: string, context: CommandContext): TokenSetting | undefined {
+function tokenOf(
+  { tokenFile: file, tokenCommand: command, tokenEnv: variable }: Asked,
+  folder: string,
+  context: CommandContext,
+): TokenSetting | undefined {
   const { env } = context;
   const given: TokenSetting[] = [];
-  const [file, command, variable] = [text(input, 'tokenFile'), text(input, 'tokenCommand'), text(input, 'tokenEnv')];
   if (file !== undefined) given.push({ key: 'tokenFile', value: pathFrom(context.folder, file, folder) });
   if (command !== undefined) given.push({ key: 'tokenCommand', value: literally(command) });
   if (variable !== undefined) given.push({ key: 'token', value: reference(variable) });
@@ -184,11 +178,6 @@ function pathFrom(from: string, typed: string, folder: string): string {
 /** A text for costbook.yaml in which nothing is taken for a variable. */
 function literally(value: string): string {
   return value.replaceAll('${', () => '$${'); // as a text, $$ would be one $
-}
-
-function text(input: CommandInput, name: string): string | undefined {
-  const value = input.options[name];
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Variables that override the settings that this command writes. */

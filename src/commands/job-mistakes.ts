@@ -70,7 +70,7 @@ function isOfConfiguration(mistake: string): boolean {
 export function inputOf({ name, options }: Step): CommandInput {
   const { argument } = stepRules[name];
   if (argument === undefined) return { arguments: [], options };
-  const { [argument]: value, ...others } = options;
+  const { [argument.key]: value, ...others } = options;
   return { arguments: [String(value)], options: others };
 }
 

@@ -30,7 +30,6 @@ const readers = {
 export const mcpCommand: Command = {
   name: 'mcp',
   summary: 'Let an agent ask the books: an MCP server on stdin and stdout. It only reads.',
-  options: [],
   examples: ['costbook mcp', 'costbook mcp --dir books'],
   staysUp: true,
   async run(_, context) {

@@ -1,16 +1,17 @@
 import { UsageError } from '../base/errors.ts';
 import { loadConfig } from '../config/index.ts';
 import { type SparkStatement, withClusterAnswer } from '../engine/index.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { monthsOfRange } from '../reports/questions/index.ts';
 import type { CommandContext, CommandInput } from './command.ts';
 import { runInChild } from './run-in-child.ts';
 
-/** The engines that a command can name besides DuckDB. */
-export const engines = ['spark'] as const;
-
 interface Limits {
   readonly subject: string;
   readonly timeoutMs: number;
+  /** A folder that the answer is written to, besides those of the project. */
+  readonly out?: string | undefined;
 }
 
 /** Runs a statement on the configured cluster and calls `use` with the file of its rows. */
@@ -45,8 +46,8 @@ export function settingsOf({ dir, env, effects }: Pick<CommandContext, 'dir' | '
  * and publishes them as those of DuckDB. Returns the exit code.
  */
 export async function reportOnCluster(input: CommandInput, context: CommandContext, limits: Limits): Promise<number> {
-  const { month } = input.options;
-  if (typeof month === 'string' && monthsOfRange(month, '--month', context.effects.now()) !== undefined) {
+  const { month } = read(options.report, input, context);
+  if (month !== undefined && monthsOfRange(month, '--month', context.effects.now()) !== undefined) {
     throw new UsageError(`--month: found the range ${month}, expected one month with --engine`);
   }
   const { lake } = settingsOf(context);

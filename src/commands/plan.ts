@@ -21,6 +21,8 @@ import {
   wholeMonths,
 } from '../fetch/index.ts';
 import { tonightsSeries } from '../ingest/index.ts';
+import { checkRange, reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { historyParameters, metricsLimits, operations, requestPath } from '../platform/index.ts';
 import { counted } from '../text/counted.ts';
 import { floorHour, formatInstant, formatWindow, hourMs, type Instant, type Window } from '../time/time.ts';
@@ -36,22 +38,17 @@ import {
 import { dueMonths, groupsByWorkspace, type LoadedQuery } from '../warehouse/load/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command } from './command.ts';
-import { optionReader } from './options.ts';
 
 export const planCommand: Command = {
   name: 'plan',
   summary: 'Print the requests that the next ingest would send, and why. Sends none of them.',
-  options: [
-    { flags: '--from <date>', summary: 'consider only hours from this instant on' },
-    { flags: '--to <date>', summary: 'consider only hours before this instant (exclusive)' },
-    { flags: '--refetch', summary: 'plan to fetch all hours from --from to --to again' },
-  ],
   examples: ['costbook plan', 'costbook plan --from 2026-09 --to 2026-10 --refetch --json'],
   async run(input, context) {
     const now = context.effects.now();
-    const options = optionReader(input, now);
-    const { from, to } = options.range();
-    options.check();
+    const given = reading(options.plan, input, context);
+    checkRange(given);
+    given.check();
+    const { from, to, refetch } = given.values;
     const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
     const isPublished = await stat(snapshotFile(context.dir)).then(
       () => true,
@@ -62,7 +59,7 @@ export const planCommand: Command = {
       const known = books === undefined ? [] : (await completeness(books.connection)).map(({ account }) => account);
       const plans: AccountPlan[] = [];
       for (const { id, since } of accountsToPlan(config, known, context.dir)) {
-        const asked = { account: id, since, from, to, refetch: options.flag('refetch'), now };
+        const asked = { account: id, since, from, to, refetch, now };
         plans.push(await planAccount(asked, config, books?.connection));
       }
       await context.write(context.json ? `${JSON.stringify({ accounts: plans })}\n` : plans.map(describe).join('\n'));

@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, PlatformError, UsageError } from '../base/errors.ts';
 import { type AccountConfig, type Config, clientFor, loadConfig, withWorkspaceToken } from '../config/index.ts';
+import { instant, type Option, text } from '../options/kinds.ts';
+import { type Reading, reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import {
   type Answer,
   allOperations,
@@ -21,34 +24,28 @@ import {
 } from '../platform/index.ts';
 import { nearest, quoted } from '../text/choices.ts';
 import { oneLine } from '../text/safe-text.ts';
-import { formatInstant, parseInstant } from '../time/time.ts';
+import { formatInstant } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { type optionReader, optionReader as readOptions } from './options.ts';
 import { allParameters, describedOperation, flagOf, listedOperations } from './platform-operations.ts';
 
-type Options = ReturnType<typeof optionReader>;
+/** The parameters of all operations. */
+const furtherOptions: Readonly<Record<string, Option<string | undefined>>> = Object.fromEntries(
+  allParameters().map(({ name, rule }) => {
+    const isInstant = name === 'startTime' || name === 'endTime';
+    const ofParameter = isInstant ? writtenInstant : text;
+    return [name, ofParameter(flagOf(name), firstPart(rule))];
+  }),
+);
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+type Asked = Reading<typeof options.platform>;
 const readingMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const maxBodyBytes = 64 * 1024 * 1024;
 
 export const platformCommand: Command = {
   name: 'platform',
+  furtherOptions,
   summary: 'Send any request that the platform knows, and print its answer.',
   arguments: [{ name: '[operation]', summary: 'the operation; --list names all of them' }],
-  options: [
-    { flags: '--list', summary: 'list the operations' },
-    { flags: '--describe <operation>', summary: 'show what an operation does, its flags, its body and its errors' },
-    { flags: '--account <id>', summary: 'the account, with its address and token in costbook.yaml' },
-    ...allParameters().map(({ name, rule }) => ({
-      flags: `--${flagOf(name)} <${flagOf(name)}>`,
-      summary: firstPart(rule),
-    })),
-    { flags: '-f, --file <file>', summary: 'the body, a file with JSON; "-" or nothing reads stdin' },
-    { flags: '--method <method>', summary: 'the method of an operation that allows any' },
-    { flags: '--all', summary: 'follow the pages to the last, and print one item per line' },
-    { flags: '--yes', summary: 'send a request that changes or deletes something' },
-  ],
   examples: [
     'costbook platform --list',
     'costbook platform --describe delete-model',
@@ -60,6 +57,18 @@ export const platformCommand: Command = {
   run,
 };
 
+/** An instant as the platform writes it. */
+function writtenInstant(value: string, summary: string): Option<string | undefined> {
+  const { read, ...option } = instant(value, summary);
+  return {
+    ...option,
+    read: (texts, asked) => {
+      const found = read(texts, asked);
+      return found === undefined ? undefined : formatInstant(found);
+    },
+  };
+}
+
 /** The first part of a rule, for the help; `--describe` shows all of it. */
 function firstPart(rule: string): string {
   const [part = ''] = rule.split(/[.;](?:\s|$)/);
@@ -67,9 +76,9 @@ function firstPart(rule: string): string {
 }
 
 async function run(input: CommandInput, context: CommandContext): Promise<number> {
-  const options = readOptions(input, context.effects.now());
-  const described = options.text('describe');
-  if (options.flag('list') || described !== undefined) {
+  const asked = reading(options.platform, input, context);
+  const { list, describe: described, all, yes } = asked.values;
+  if (list || described !== undefined) {
     const text =
       described === undefined
         ? listedOperations(context.json, context.layout)
@@ -83,21 +92,23 @@ async function run(input: CommandInput, context: CommandContext): Promise<number
   }
   const operation = operationNamed(name);
   const config = loadConfig({ dir: context.dir, env: context.env, now: context.effects.now() });
-  const account = accountOf(config, options);
-  const workspace = options.text('workspace');
-  const values = valuesOf(operation, account, options, context);
-  const method = methodOf(operation, options);
-  if (options.flag('all') && operation.paging === undefined) {
-    options.problem(`--all: ${operation.name} has no pages; remove it`);
+  const account = accountOf(config, asked.values);
+  const parameters = reading(furtherOptions, input, context);
+  const { workspace } = parameters.values;
+  const values = valuesOf(operation, account, parameters, context);
+  const method = methodOf(operation, asked);
+  if (all && operation.paging === undefined) {
+    asked.problem(`--all: ${operation.name} has no pages; remove it`);
   }
-  options.check();
+  asked.attempt(parameters.check);
+  asked.check();
 
   const chosen = withWorkspaceToken(account, workspace);
   const client = clientFor(chosen, config, context.openHttp(config.concurrency), context, workspace);
   if (operation.parameters.some((parameter) => parameter.name === 'accountId') && values['accountId'] === undefined) {
     values['accountId'] = await onlyAccount(client, context);
   }
-  const body = await bodyOf(operation, method, options, context);
+  const body = await bodyOf(operation, method, asked.values.file, context);
   const used = operation.method === 'ANY' ? (method ?? (body === undefined ? 'GET' : 'POST')) : operation.method;
   const call: Call = {
     operation,
@@ -105,9 +116,9 @@ async function run(input: CommandInput, context: CommandContext): Promise<number
     sending: { method: used, body, apiVersion: versionFor(operation, config), isOfUser: true },
   };
   if (operation.changes && !readingMethods.includes(used)) {
-    confirm(call, chosen, config, options.flag('yes'), context);
+    confirm(call, chosen, config, yes, context);
   }
-  await sendCall(client, call, config, options.flag('all'), context);
+  await sendCall(client, call, config, all, context);
   return 0;
 }
 
@@ -124,8 +135,7 @@ function operationNamed(name: string): Operation {
 }
 
 /** The configured account that `--account` names, or the only one. */
-function accountOf({ accounts }: Config, options: Options): AccountConfig {
-  const named = options.text('account');
+function accountOf({ accounts }: Config, { account: named }: Asked['values']): AccountConfig {
   const ids = accounts.map(({ id }) => id ?? 'the only account');
   const found = named === undefined ? accounts[0] : accounts.find(({ id }) => id === named || accounts.length === 1);
   if (found === undefined || (named === undefined && accounts.length > 1)) {
@@ -138,53 +148,39 @@ function accountOf({ accounts }: Config, options: Options): AccountConfig {
 function valuesOf(
   operation: Operation,
   account: AccountConfig,
-  options: Options,
+  { values: given, isGiven, problem }: Reading<typeof furtherOptions>,
   context: CommandContext,
 ): Record<string, string> {
   const values: Record<string, string> = {};
   for (const parameter of operation.parameters) {
     const { name } = parameter;
     const flag = `--${flagOf(name)}`;
-    const text = readValue(name === 'accountId' ? account.id : options.text(name), flag);
-    if (text === undefined) {
+    const value = name === 'accountId' ? account.id : given[name];
+    if (value === undefined) {
       // The platform is asked for an account that is not configured. A date with a mistake is already reported.
-      const isGiven = options.text(name) !== undefined;
-      if (parameter.required && name !== 'accountId' && !isGiven)
-        options.problem(`${flag}: ${operation.name} needs it`);
+      if (parameter.required && name !== 'accountId' && !isGiven[name]) problem(`${flag}: ${operation.name} needs it`);
       continue;
     }
-    const { fault, unknown = [] } = checkParameter(parameter, text);
-    if (fault !== undefined) options.problem(`${flag}: ${fault}`);
+    const { fault, unknown = [] } = checkParameter(parameter, value);
+    if (fault !== undefined) problem(`${flag}: ${fault}`);
     if (unknown.length > 0) {
       context.tell(
         `costbook: warning: ${flag}: the interface does not list ${unknown.map(quoted).join(', ')}; the platform decides`,
       );
     }
-    values[name] = text;
+    values[name] = value;
   }
   for (const { name } of allParameters()) {
-    if (options.text(name) === undefined || operation.parameters.some((parameter) => parameter.name === name)) continue;
+    if (!isGiven[name] || operation.parameters.some((parameter) => parameter.name === name)) continue;
     // Any request may be about a workspace: it chooses the token, and the header that names it.
-    if (name !== 'workspace') options.problem(`--${flagOf(name)}: ${operation.name} has no such parameter; remove it`);
+    if (name !== 'workspace') problem(`--${flagOf(name)}: ${operation.name} has no such parameter; remove it`);
   }
   return values;
-
-  function readValue(text: string | undefined, flag: string): string | undefined {
-    if (text === undefined || !['--start-time', '--end-time'].includes(flag)) return text;
-    try {
-      return formatInstant(parseInstant(text, flag, context.effects.now()));
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      options.problem(error.message);
-      return undefined;
-    }
-  }
 }
 
-function methodOf({ method, name }: Operation, options: Options): string | undefined {
-  const given = options.choice('method', methods);
+function methodOf({ method, name }: Operation, { values: { method: given }, problem }: Asked): string | undefined {
   if (given !== undefined && method !== 'ANY') {
-    options.problem(`--method: ${name} is always ${method}; remove it`);
+    problem(`--method: ${name} is always ${method}; remove it`);
   }
   return method === 'ANY' ? given : undefined;
 }
@@ -204,10 +200,9 @@ async function onlyAccount(client: Client, { signal }: CommandContext): Promise<
 async function bodyOf(
   { body, name }: Operation,
   method: string | undefined,
-  options: Options,
+  file: string | undefined,
   context: CommandContext,
 ): Promise<string | undefined> {
-  const file = options.text('file');
   if (body === undefined) {
     if (file !== undefined) throw new UsageError(`--file: ${name} has no body; remove it`);
     return undefined;

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { markMended } from '../alerts/index.ts';
 import { exitCodes, OlderBooksError, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { counted } from '../text/counted.ts';
 import {
   isWarehouse,
@@ -13,24 +15,20 @@ import {
   type TableComparison,
 } from '../warehouse/integrity/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { optionReader } from './options.ts';
 import { makeWarehouse } from './rebuild-warehouse.ts';
-import { openWhenFree, waitOption } from './wait.ts';
+import { openWhenFree } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 
 export const rebuildCommand: Command = {
   name: 'rebuild',
   summary:
     'Rebuild the books from the landing folder and the journal into a new file, and compare it with the current books.',
-  options: [{ flags: '--into <file>', summary: 'the DuckDB file to create; must not exist' }, waitOption],
   examples: ['costbook rebuild --into /tmp/rebuilt.duckdb', 'costbook rebuild --into rebuilt.duckdb --json'],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const into = options.text('into');
-    if (into === undefined)
-      options.problem('--into is missing: name the file to create, such as --into rebuilt.duckdb');
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
+    const { values, problem, check } = reading(options.rebuild, input, context);
+    const { into, wait: waitMs } = values;
+    if (into === undefined) problem('--into is missing: name the file to create, such as --into rebuilt.duckdb');
+    check();
     expectProject(context);
     const file = resolve(context.folder, into ?? '');
     await refuseExisting(file);

@@ -1,13 +1,13 @@
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { invoicesOf } from '../closing/index.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { revokedWords } from '../reports/exports/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time/time.ts';
 import { expectBooks } from '../warehouse/integrity/index.ts';
 import { type ClosedMonth, invoiceOption } from '../warehouse/ledger/index.ts';
 import type { Command } from './command.ts';
-import { optionReader } from './options.ts';
 import { exportsOfRevoked } from './revoked.ts';
-import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
 
 /** How to close the month with the invoice of the revoked close; empty if that had none. */
@@ -24,15 +24,13 @@ export const reopenCommand: Command = {
   arguments: [
     { name: '<month>', summary: 'the newest closed month, such as 2026-09, or last for the latest month that is over' },
   ],
-  options: [{ flags: '--reason <text>', summary: 'why the month is reopened; stored in the books' }, waitOption],
   examples: ['costbook reopen 2026-09 --reason "the invoice was corrected"'],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
+    const { values, problem, check } = reading(options.reopen, input, context);
     const month = parseMonth(input.arguments[0] ?? '', 'month', context.effects.now()).start;
-    const reason = options.text('reason')?.trim() ?? '';
-    if (reason === '') options.problem('--reason is missing: say why you reopen the month; the books store it');
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
+    const { reason = '', wait: waitMs } = values;
+    if (reason.trim() === '') problem('--reason is missing: say why you reopen the month; the books store it');
+    check();
     await expectBooks(context.dir); // nothing published: nothing to reopen, no file to make
     return writingRun('reopen', waitMs, context, async (warehouse) => {
       const closed = await warehouse.closedMonths();
@@ -50,7 +48,7 @@ export const reopenCommand: Command = {
           `${name} cannot be reopened while ${newest} is closed: first run "costbook reopen ${newest} --reason …"`,
         );
       }
-      const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason), context.effects.now());
+      const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason.trim()), context.effects.now());
       const closedAt = formatInstant(before.closedAt);
       const close = { month: name, closedAt: before.closedAt, reopenedAt, isClosedAgain: false };
       const revoked = await exportsOfRevoked(context.dir, [close]);

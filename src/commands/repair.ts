@@ -4,6 +4,8 @@ import { exitCodes, foundIn, LockedError, OlderBooksError, UnprovenError, UsageE
 import { moveMisplacedAside } from '../base/misplaced.ts';
 import { expectProject, noProjectWords } from '../base/project-folder.ts';
 import { acceptLosses, LandingLossError, putInPlace } from '../ingest/index.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { formatSecond, formatWindow } from '../time/time.ts';
 import {
   describeFacts,
@@ -18,9 +20,7 @@ import {
 } from '../warehouse/integrity/index.ts';
 import { closeGaps, JournalLossError, journalFolder, type LostEvents } from '../warehouse/journal/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { optionReader } from './options.ts';
 import { makeWarehouse, type WarehouseAsked } from './rebuild-warehouse.ts';
-import { waitOption } from './wait.ts';
 import { openProjectWarehouse } from './writing-run.ts';
 
 /** What was repaired, as `--json` prints it. */
@@ -56,19 +56,10 @@ type AcceptedLoss = Awaited<ReturnType<typeof acceptLosses>>[number];
 export const repairCommand: Command = {
   name: 'repair',
   summary: 'Rebuild a missing, damaged, changed or older warehouse or snapshot from the files that are intact.',
-  options: [
-    {
-      flags: '--accept-loss',
-      summary: 'continue even if loads or journal events are lost; the next ingest fetches those hours again',
-    },
-    waitOption,
-  ],
   examples: ['costbook repair', 'costbook repair --wait 10m'],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const waitMs = options.duration('wait') ?? 0;
-    options.check();
-    const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: options.flag('acceptLoss') };
+    const { acceptLoss, wait: waitMs } = read(options.repair, input, context);
+    const losses: Losses = { loads: [], events: [], journalFiles: [], isAccepted: acceptLoss };
     expectProject(context);
     const misplaced = moveMisplacedAside(context.dir, formatSecond(Date.now()).replaceAll(/[-:]/g, ''));
     refuseWithoutProject(misplaced, context);

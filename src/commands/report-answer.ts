@@ -1,16 +1,17 @@
 import { dirname, join, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
-import { exitCodes, messageOf, UnprovenError, UsageError } from '../base/errors.ts';
+import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/rules/index.ts';
 import { loadConfig } from '../config/index.ts';
 import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
 import { warnOfFutureDates } from '../health/index.ts';
+import { flagOf, read, reading, type Values } from '../options/read.ts';
+import { reportInChild } from '../options/table.ts';
 import { parquetPartIn } from '../reports/exports/index.ts';
 import {
   type CompletenessState,
   completenessOf,
   costColumnOf,
-  exportFormats,
   fileReader,
   incompleteness,
   type Question,
@@ -36,9 +37,7 @@ import {
   expectClosesHold,
   type FocusAsked,
   focusAsked,
-  focusGrains,
   focusMetadata,
-  focusVersions,
   type GivenParameter,
   instantOf,
   isOfOwners,
@@ -64,28 +63,41 @@ import {
   withDaysOfMonths,
   withDefaults,
 } from '../reports/questions/index.ts';
-import { nearest } from '../text/choices.ts';
+import { nearest, quoted } from '../text/choices.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlColumn } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
+import { folderOf } from './exports-in-store.ts';
 import type { ChildContext } from './run-in-child.ts';
 
 /** Options that set a parameter of another name. */
-const shorthands = { focusVersion: 'focus_version', grain: 'grain', by: 'dimension', labels: 'labels' } as const;
+const shorthands = [
+  ['focusVersion', 'focus_version'],
+  ['grain', 'grain'],
+  ['by', 'dimension'],
+  ['labels', 'labels'],
+] as const;
+
+/** The command line of a report. */
+export type ReportLine = Values<typeof reportInChild>;
 
 /** Runs a report and writes its files, in a child process: its SQL may be the user's. */
 export async function answerReport(input: CommandInput, context: ChildContext): Promise<number> {
-  const month = input.options['month'];
-  const months = typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined;
+  const months = monthsAsked(input, context);
   if (months === undefined) return answerOnce(input, context);
   const reports = await readReports(join(context.dir, 'sql'));
   const report = reports.find(({ name }) => name === input.arguments[0]);
   const isMonthly = report?.parameters.some(({ name }) => name === 'month') ?? false;
   return isMonthly ? answerMonths(months, input, context) : answerOnce(input, context);
+}
+
+/** The months of a range; undefined if `--month` is none. */
+function monthsAsked(input: CommandInput, context: Pick<ChildContext, 'effects'>): readonly string[] | undefined {
+  const { month } = reading(reportInChild, input, context).values;
+  return month === undefined ? undefined : monthsOfRange(month, '--month', context.effects.now());
 }
 
 /** Runs a report for each month. Each month is its own export, as of its close if it is closed. */
@@ -135,7 +147,7 @@ async function expectAnswers(months: readonly string[], input: CommandInput, con
     books.close();
     obstacles.push({ missing, refusals });
   }
-  expectAnswerable(obstacles, optionReader(input, context.effects.now()));
+  expectAnswerable(obstacles, read(reportInChild, input, context));
 }
 
 /** Reasons why a report cannot run. */
@@ -150,19 +162,22 @@ interface Obstacles {
  * Throws UnprovenError for incomplete data if completeness is required, and UsageError for a question without an
  * answer.
  */
-export function expectAnswerable(obstacles: readonly Obstacles[], options: ReturnType<typeof optionReader>): void {
+export function expectAnswerable(
+  obstacles: readonly Obstacles[],
+  { requireComplete, allowEmpty }: Pick<ReportLine, 'requireComplete' | 'allowEmpty'>,
+): void {
   const missing = [...new Set(obstacles.flatMap((one) => one.missing))];
-  if (options.flag('requireComplete') && missing.length > 0) {
+  if (requireComplete && missing.length > 0) {
     throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
   }
   const refusals = refusalWords(obstacles.flatMap((one) => one.refusals));
-  if (options.flag('allowEmpty') || refusals.length === 0) return;
+  if (allowEmpty || refusals.length === 0) return;
   throw new UsageError(`${refusals.join('\n')}\nnothing was written; --allow-empty writes the empty answer`);
 }
 
 /** Opens the books as of the right instant, and finds the reasons why the report cannot run. */
 export async function openQuestion(
-  { report, asked, read, isRequired }: Awaited<ReturnType<typeof readQuestion>>,
+  { report, line, asked, read }: Awaited<ReturnType<typeof readQuestion>>,
   context: ChildContext,
 ) {
   const { dir, reader, signal } = context;
@@ -170,7 +185,7 @@ export async function openQuestion(
   let books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
   try {
     let state = await completenessOf(books.connection, asOf);
-    const values = settle(read, state, isRequired);
+    const values = settle(read, state, line.requireComplete);
     const periods = periodsOf(values);
     const resolved = await resolveAsOf(books.connection, asked, periods);
     await expectClosesHold(books.connection, asked, { periods, sql: report.file.text });
@@ -209,80 +224,66 @@ export async function openQuestion(
 /** Parses the command line. Throws UsageError that lists every mistake. Reads nothing from the books. */
 export async function readQuestion(
   input: CommandInput,
-  context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'effects'>,
+  context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'effects'>,
   reports: readonly Report[],
 ) {
   const now = context.effects.now();
-  const options = optionReader(input, now);
+  const { values: line, problem, attempt, check } = reading(reportInChild, input, context);
+  const { parquetDecimals, asOf: asked } = line;
   const [name] = input.arguments;
   const found = reports.find((candidate) => candidate.name === name);
   const report = found && withConfiguredNames(found, context);
-  if (report === undefined) options.problem(unknownReport(name, reports));
+  if (report === undefined) problem(unknownReport(name, reports));
   if (report?.problem !== undefined) throw new UsageError(report.problem);
-  const excel = excelAsked(input, options);
-  const formats = options.choices('format', exportFormats) ?? (excel === undefined ? report?.formats : undefined) ?? [];
-  const parquetDecimals = options.choice('parquetDecimals', ['exact', 'double']) ?? 'exact';
-  if (report !== undefined)
-    checkForm(report, { formats, parquetDecimals, isExcel: excel !== undefined }, options.problem);
-  options.choice('currency', ['none']);
-  const asked = options.asOf();
-  const period: GivenParameter[] = ['month', 'from', 'to'].flatMap((option) => {
-    const text = options.text(option);
+  if (line.dialect !== undefined && !line.printSql) problem('--dialect applies only to --print-sql');
+  if (line.engine !== 'duckdb' && line.printSql)
+    problem('--print-sql prints without running: use --dialect, not --engine');
+  if (context.json && line.printSql) problem('--print-sql prints SQL: leave out --json');
+  const excel = attempt(() => excelAsked(line));
+  const formats = line.format ?? (excel === undefined ? report?.formats : undefined) ?? [];
+  if (report !== undefined) checkForm(report, { formats, parquetDecimals, isExcel: excel !== undefined }, problem);
+  const period: GivenParameter[] = (['month', 'from', 'to'] as const).flatMap((option) => {
+    const text = line[option];
     return text === undefined ? [] : [{ name: option, text, what: `--${option}` }];
   });
   const given = report === undefined ? period : withDaysOfMonths(report, period, now);
-  for (const [option, name] of Object.entries(shorthands)) {
-    const text = options.text(option);
-    if (text !== undefined)
-      given.push({ name, text, what: `--${option === 'focusVersion' ? 'focus-version' : option}` });
+  for (const [option, parameter] of shorthands) {
+    const text = line[option];
+    if (text !== undefined) given.push({ name: parameter, text, what: flagOf(option) });
   }
-  if (options.flag('withDeprecatedColumns')) {
+  if (line.withDeprecatedColumns) {
     given.push({ name: 'deprecated_columns', text: 'true', what: '--with-deprecated-columns' });
   }
-  for (const text of options.texts('param')) {
-    const [, parameter, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
-    if (parameter === undefined || value === undefined) {
-      options.problem(`--param: "${text}" is invalid; expected name=value`);
-    } else given.push({ name: parameter, text: value, what: `--param ${parameter}` });
+  for (const [parameter, text] of line.param) {
+    if (text === undefined) problem(`--param: found ${quoted(parameter)}, expected name=value`);
+    else given.push({ name: parameter, text, what: `--param ${parameter}` });
   }
   // Relative dates count from the time of the command.
-  const folders = options.texts('allowFiles').map((folder) => resolve(context.folder, folder));
-  const reading = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem: options.problem };
-  const read = report === undefined ? [] : await readParameters(report, given, reading);
-  checkFocus(read, options.problem);
-  options.check();
+  const folders = line.allowFiles.map((folder) => resolve(context.folder, folder));
+  const from = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem };
+  const read = report === undefined ? [] : await readParameters(report, given, from);
+  attempt(() => checkFocus(read));
+  check();
   if (report === undefined) throw new UsageError('name a report');
-  return { report, excel, formats, parquetDecimals, asked, read, isRequired: options.flag('requireComplete') };
+  return { report, line, excel, formats, parquetDecimals, asked, read };
 }
 
-/** Reports a FOCUS version or grain that does not exist. */
-function checkFocus(read: ReadParameters, problem: (text: string) => void): void {
+/** Throws UsageError for a FOCUS version or grain that does not exist. */
+function checkFocus(read: ReadParameters): void {
   const values = read.flatMap(({ parameter: { name }, value }) =>
     typeof value === 'string' ? [] : [{ name, sqlValue: value.sqlValue }],
   );
-  try {
-    focusAsked(values);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    problem(error.message);
-  }
+  focusAsked(values);
 }
 
 /** Throws UsageError for mistakes on the command line, before reading the books. */
 export async function checkQuestion(
   input: CommandInput,
-  context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'effects'>,
+  context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'effects'>,
 ): Promise<void> {
-  const options = optionReader(input, context.effects.now());
-  options.choice('focusVersion', focusVersions);
-  options.choice('grain', focusGrains);
-  options.check();
-  const { month } = input.options;
   // The first month of a range is enough: all months are parsed the same way.
-  const [first] = (typeof month === 'string' ? monthsOfRange(month, '--month', context.effects.now()) : undefined) ?? [
-    month,
-  ];
-  const asked = { ...input, options: { ...input.options, month: first } };
+  const [month = input.options['month']] = monthsAsked(input, context) ?? [];
+  const asked = { ...input, options: { ...input.options, month } };
   await readQuestion(asked, context, await readReports(join(context.dir, 'sql')));
 }
 
@@ -296,28 +297,22 @@ async function writeList(reports: readonly Report[], context: ChildContext): Pro
 }
 
 /** The CSV for spreadsheets, and their language: `--excel`, or `--excel=de`. Undefined if it is not requested. */
-function excelAsked(
-  { options: given }: CommandInput,
-  options: ReturnType<typeof optionReader>,
-): { totals: boolean; language: string | undefined } | undefined {
-  const { excel } = given;
-  if (excel !== true && typeof excel !== 'string') return undefined;
-  const language = excel === true || excel === '' ? undefined : excel;
-  try {
-    signsOf(language);
-  } catch (error) {
-    options.problem(messageOf(error));
-  }
-  return { totals: options.flag('totals'), language };
+function excelAsked({ excel, totals }: ReportLine): { totals: boolean; language: string | undefined } | undefined {
+  if (excel === undefined) return undefined;
+  const language = excel === true ? undefined : excel;
+  signsOf(language);
+  return { totals, language };
 }
 
 async function answerOnce(input: CommandInput, context: ChildContext): Promise<number> {
-  const now = context.effects.now();
-  const options = optionReader(input, now);
   const reports = await readReports(join(context.dir, 'sql'));
-  if (options.flag('list')) return writeList(reports, context);
+  const asked = reading(reportInChild, input, context);
+  if (asked.values.list) {
+    asked.check();
+    return writeList(reports, context);
+  }
   const question = await readQuestion(input, context, reports);
-  const { report, excel, formats, parquetDecimals } = question;
+  const { report, line, excel, formats, parquetDecimals } = question;
   if (instantOf(question.asked) !== undefined) await warnOfFutureDates(context);
   const opened = await openQuestion(question, context);
   const { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals } = opened;
@@ -325,18 +320,17 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
   try {
     context.progress(report.name);
     const { connection } = books;
-    expectAnswerable([{ missing, refusals }], options);
+    expectAnswerable([{ missing, refusals }], line);
     const advice = isOfOwners(report) ? await adviceOnOwners(connection, context.dir) : [];
     for (const sentence of [...missing, ...(evaluated?.gone ?? []), ...advice]) context.tell(`warning: ${sentence}`);
 
     const focus = focusAsked(values);
     refuseOneNameForSeveral(values, accounts);
     const isUsual = (await resolveAsOf(connection, undefined, periods)) === asOf;
-    const root = resolve(context.folder, options.text('out') ?? join(context.dir, 'exports'));
+    const root = resolve(context.folder, folderOf(line.out) ?? join(context.dir, 'exports'));
     const place = placeOf({ report, values, asOf, isUsual, root, dir: context.dir });
     const parquetPart = await parquetPartIn(place, report.name);
-    const rowsFile = input.options['engineRows'];
-    const rows = typeof rowsFile === 'string' ? [rowsFile] : [];
+    const rows = line.engineRows === undefined ? [] : [line.engineRows];
     // From here on, the SQL may be the user's; that of the lake is not.
     const lake = isPartitioned(report) ? lakeNames(context, accounts) : undefined;
     if (lake === undefined) {
@@ -346,11 +340,11 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
       const asked = rows[0] === undefined ? report : await answeredByCluster(connection, report, values, rows[0]);
       const own = await shape(connection, asked, sqlParameters(values));
       const answered = chosenColumns(await checkReport(connection, own.report, own.parameters), focus);
-      const inBoth = await answerInCurrency(input, context, { ...own, columns: answered }, opened);
+      const inBoth = await answerInCurrency(line, context, { ...own, columns: answered }, opened);
       const { report: shaped, parameters, columns, currency } = inBoth;
       const about = { values, state, evaluated, besides, currency, columns };
       const answering: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
-      const totals = options.flag('totals') ? expectTotals(shaped, columns) : [];
+      const totals = line.totals ? expectTotals(shaped, columns) : [];
       const published = await publishReport({
         report: { ...report, totals: shaped.totals, converted: shaped.converted ?? [] },
         question: answering,
@@ -358,7 +352,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
         engine: rows.length === 0 ? undefined : 'spark',
         asOf,
         formats,
-        raw: options.flag('raw'),
+        raw: line.raw,
         excel,
         parquetDecimals,
         focus: focus && {

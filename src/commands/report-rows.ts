@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import { read } from '../options/read.ts';
+import { reportInChild } from '../options/table.ts';
 import { jsonRows } from '../reports/formats/index.ts';
 import { filesNamed } from '../reports/publishing/index.ts';
 import {
@@ -20,8 +22,7 @@ import {
 import { firstOf } from '../warehouse/sql/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
-import { adviceOnOwners, openQuestion, readQuestion } from './report-answer.ts';
+import { adviceOnOwners, openQuestion, type ReportLine, readQuestion } from './report-answer.ts';
 import type { ChildContext } from './run-in-child.ts';
 
 /**
@@ -29,13 +30,11 @@ import type { ChildContext } from './run-in-child.ts';
  * Writes no file. Throws as the report command does.
  */
 export async function answerReportRows(input: CommandInput, context: ChildContext): Promise<number> {
-  const options = optionReader(input, context.effects.now());
-  const maxRows = options.count('maxRows') ?? 100;
-  options.check();
+  const { maxRows, param } = read(reportInChild, input, context);
   const reports = await readReports(join(context.dir, 'sql'));
-  refuseForOthers(reports, input.arguments[0], options.texts('param'));
+  refuseForOthers(reports, input.arguments[0], param);
   const question = await readQuestion(input, context, reports);
-  const { report } = question;
+  const { report, line } = question;
   const opened = await openQuestion(question, context);
   const { books, state, values, evaluated, besides, missing, refusals } = opened;
   try {
@@ -49,7 +48,7 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
     await blamingReport(report, async () => {
       const own = await shape(connection, report, sqlParameters(values));
       const answered = await checkReport(connection, own.report, own.parameters);
-      const inBoth = await answerInCurrency(input, context, { ...own, columns: answered }, opened);
+      const inBoth = await answerInCurrency(line, context, { ...own, columns: answered }, opened);
       const { report: shaped, parameters, columns, currency } = inBoth;
       const names = columns.map(({ name }) => name);
       const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns)), maxRows + 1);
@@ -79,11 +78,10 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
  * Throws UsageError for a value that only the command line may set: the dashboard and agents ask here, whoever they are.
  * Before any file is looked at, so that nothing tells what exists.
  */
-function refuseForOthers(reports: readonly Report[], name: string | undefined, given: readonly string[]): void {
+function refuseForOthers(reports: readonly Report[], name: string | undefined, given: ReportLine['param']): void {
   const report = reports.find((candidate) => candidate.name === name);
   const closed = report?.parameters.filter(isForCommandLine) ?? [];
-  const isSet = ({ name: parameter }: { readonly name: string }) =>
-    given.some((text) => text.startsWith(`${parameter}=`));
+  const isSet = ({ name: parameter }: { readonly name: string }) => given.some(([one]) => one === parameter);
   const found = closed.find((parameter) => isSet(parameter) || parameter.default === undefined);
   if (report === undefined || found === undefined) return;
   throw new UsageError(

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { type Bound, lakeFolder, type SparkStatement, toSpark } from '../engine/index.ts';
+import { read } from '../options/read.ts';
+import { reportInChild } from '../options/table.ts';
 import { readManifest } from '../reports/exports/index.ts';
 import { isPartitioned } from '../reports/publishing/index.ts';
 import { admitReport, type ParameterValue, type Report, readReports } from '../reports/questions/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { type Connection, lastSeen } from '../warehouse/store/index.ts';
 import type { CommandInput } from './command.ts';
-import { optionReader } from './options.ts';
 import { expectAnswerable, openQuestion, readQuestion } from './report-answer.ts';
 import type { ChildContext } from './run-in-child.ts';
 
@@ -21,10 +22,10 @@ export async function writeReportStatement(input: CommandInput, context: ChildCo
   const question = await readQuestion(input, context, reports);
   const { books, asOf, values, missing, refusals } = await openQuestion(question, context);
   try {
-    expectAnswerable([{ missing, refusals }], optionReader(input, context.effects.now()));
+    expectAnswerable([{ missing, refusals }], question.line);
     expectPresent(question.report, asOf);
-    const lake = input.options['engineLake'];
-    if (typeof lake === 'string') await expectLakeOf(books.connection, lake, context.dir);
+    const lake = question.line.engineLake;
+    if (lake !== undefined) await expectLakeOf(books.connection, lake, context.dir);
     await context.write(JSON.stringify(await sparkStatementOf(books.connection, question.report, values)));
     return exitCodes.done;
   } finally {
@@ -34,9 +35,7 @@ export async function writeReportStatement(input: CommandInput, context: ChildCo
 
 /** Prints the SQL of a report: as its file has it with all that it includes, or as one statement for the cluster. */
 export async function printReportSql(input: CommandInput, context: ChildContext): Promise<number> {
-  const options = optionReader(input, context.effects.now());
-  const dialect = options.choice('dialect', ['duckdb', 'spark']) ?? 'duckdb';
-  options.check();
+  const { dialect = 'duckdb' } = read(reportInChild, input, context);
   const reports = await readReports(join(context.dir, 'sql'));
   const question = await readQuestion(input, context, reports);
   if (dialect === 'duckdb') {

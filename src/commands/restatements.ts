@@ -1,7 +1,9 @@
 import { UsageError } from '../base/errors.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
-import { formatInstant, parseInstant } from '../time/time.ts';
+import { formatInstant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
@@ -10,11 +12,9 @@ import type { Command } from './command.ts';
 export const restatementsCommand: Command = {
   name: 'restatements',
   summary: 'Show past costs that changed after they were loaded, by month and driver.',
-  options: [{ flags: '--since <date>', summary: 'only changes found from this instant on; all by default' }],
   examples: ['costbook restatements', 'costbook restatements --since -7d', 'costbook restatements --json'],
   async run(input, context) {
-    const since = input.options['since'];
-    const seenFrom = typeof since === 'string' ? parseInstant(since, '--since', context.effects.now()) : 0;
+    const { since: seenFrom = 0 } = read(options.restatements, input, context);
     if (seenFrom > context.effects.now()) {
       throw new UsageError(`--since: ${formatInstant(seenFrom)} is in the future; expected a date before now`);
     }

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
-import { exitCodes, MachineError } from '../base/errors.ts';
-import { expectProject } from '../base/project-folder.ts';
+import { MachineError } from '../base/errors.ts';
 import { type ChildLimits, isExitCode, runChild } from '../query/index.ts';
 import type { Instant } from '../time/time.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { CommandContext, CommandInput } from './command.ts';
 import type { PublishedPlace } from './exports-in-store.ts';
-import { optionReader, timeoutOf } from './options.ts';
 
 /** What runs in a child process, because it runs the project's SQL or calculates for long. */
 export type ChildName =
@@ -59,59 +57,12 @@ export interface ChildCommandRequest
   readonly now: Instant;
 }
 
-type OnPublished = (place: PublishedPlace) => void;
-
 /** What the child reports while it runs. */
 export type ChildEvent =
   | { readonly tell: string }
   | { readonly progress: string }
   | { readonly published: PublishedPlace }
   | { readonly count: Readonly<Record<string, unknown>> };
-
-/** A command that runs in a child process with limits on time and memory. It takes `--timeout`. */
-export function inChild(
-  name: ChildName,
-  { usualTimeoutMs, ...command }: Omit<Command, 'name' | 'run'> & { readonly usualTimeoutMs: number },
-): Command {
-  return {
-    name,
-    ...command,
-    async run(input, context) {
-      const { signal, effects } = context;
-      const options = optionReader(input, effects.now());
-      const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
-      options.check();
-      // The child's errors arrive as text, so it cannot report that this folder is not a project.
-      if (name === 'report' && input.arguments[0] !== undefined) expectProject(context);
-      if (name === 'report') return runReport(input, context, timeoutMs);
-      const { verifyEverywhere } = await import('./verify-copies.ts');
-      const limits = { subject: 'the verification', timeoutMs, signal };
-      return verifyEverywhere(input, context, {
-        verifyHere: () => runInChild(name, input, context, { ...limits, write: context.write }),
-        answerHere: () => dataOfChild<object>(name, input, context, limits),
-      });
-    },
-  };
-}
-
-/** Runs a report in a child process, then sends what it published to the store that the user chose, if any. */
-async function runReport(input: CommandInput, context: CommandContext, timeoutMs: number): Promise<number> {
-  const { signal, write, dir } = context;
-  const isList = input.arguments[0] === undefined;
-  const { storeOf, withoutStore, rootOf } = await import('./exports-in-store.ts');
-  const place = isList ? undefined : storeOf(input, context);
-  const published: PublishedPlace[] = [];
-  const exitCode = await runInChild('report', withoutStore(input), context, {
-    subject: `the report ${input.arguments[0] ?? ''}`.trim(),
-    ...{ timeoutMs, signal, write },
-    onPublished: (one) => published.push(one),
-  });
-  if (place !== undefined && exitCode === exitCodes.done) {
-    const { sendExports } = await import('./send-exports.ts');
-    await sendExports(published, rootOf(dir), place, context);
-  }
-  return exitCode;
-}
 
 /** What a command in a child process comes to. */
 export interface ChildCommandAnswer {
@@ -120,7 +71,12 @@ export interface ChildCommandAnswer {
   readonly data: unknown;
 }
 
-type InChildLimits = ChildLimits & { readonly subject: string; readonly onPublished?: OnPublished };
+type InChildLimits = ChildLimits & {
+  readonly subject: string;
+  /** A folder that it writes to, besides those of the project. */
+  readonly out?: string | undefined;
+  onPublished?(place: PublishedPlace): void;
+};
 
 /** Runs a command in a child process. Returns its exit code; throws as `runChild`. */
 export async function runInChild(
@@ -143,7 +99,7 @@ export async function answerInChild<T>(
 }
 
 /** The same, with the exit code. */
-async function dataOfChild<T>(
+export async function dataOfChild<T>(
   name: ChildName,
   input: CommandInput,
   context: CommandContext,
@@ -157,7 +113,7 @@ async function startInChild(
   name: ChildName,
   input: CommandInput,
   context: CommandContext & { readonly asData: boolean },
-  { subject, onPublished, ...limits }: InChildLimits,
+  { subject, out, onPublished, ...limits }: InChildLimits,
 ): Promise<ChildCommandAnswer> {
   const { dir, folder, env, json, isTerminal, layout, asData, effects } = context;
   const request: ChildCommandRequest = {
@@ -166,8 +122,7 @@ async function startInChild(
     isStep: context.run !== undefined,
     now: effects.now(),
   };
-  const { out } = input.options;
-  const writesTo = typeof out === 'string' ? [resolve(folder, out)] : [];
+  const writesTo = out === undefined ? [] : [resolve(folder, out)];
   function onEvent(event: unknown): void {
     const said = event as ChildEvent;
     if ('tell' in said) context.tell(said.tell);

@@ -25,18 +25,17 @@ import {
   type Step,
   type StepName,
   type StepResult,
-  stepNames,
   stepRules,
 } from '../jobs/index.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { sendPing } from '../sinks/index.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, type Instant, parseInstant } from '../time/time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
-import { optionReader } from './options.ts';
-import { waitOption } from './wait.ts';
 import { type Outcome, openEnd, openForRun, redacted, withStepOfRun } from './writing-run.ts';
 
 /** Steps after which the results of earlier checks say nothing about the books. */
@@ -52,16 +51,6 @@ export const runCommand: Command = {
   arguments: [
     { name: '<job>', summary: 'the job: the name of a file in jobs/, or nightly, hourly_watch or month_close' },
   ],
-  options: [
-    { flags: '--only <steps>', summary: `only these steps, comma-separated: ${stepNames.join(', ')}` },
-    { flags: '--dry-run', summary: 'print the steps; run nothing' },
-    {
-      flags: '--slot <instant>',
-      summary:
-        'for your own scheduler: the time for which this run was scheduled. Costbook runs each such time once, and records the missed ones',
-    },
-    waitOption,
-  ],
   examples: [
     'costbook run nightly',
     'costbook run nightly --only ingest,alert --wait 10m',
@@ -69,30 +58,21 @@ export const runCommand: Command = {
   ],
   async run(input, context) {
     const now = context.effects.now();
-    const options = optionReader(input, now);
-    const only = options.choices('only', stepNames);
-    const isDry = options.flag('dryRun');
-    const waitMs = options.duration('wait') ?? 0;
-    const slotText = options.text('slot');
-    let slot: Instant | undefined;
-    try {
-      slot = slotText === undefined ? undefined : parseInstant(slotText, '--slot', now);
-    } catch (error) {
-      options.problem(messageOf(error));
-    }
+    const { values, problem, check } = reading(options.run, input, context);
+    const { only, dryRun: isDry, slot, wait: waitMs } = values;
     expectProject(context);
-    const reading = readNamedJob(input.arguments[0] ?? '', {
+    const file = readNamedJob(input.arguments[0] ?? '', {
       ...{ dir: context.dir, env: context.env, now, keepSecret: context.keepSecret },
       requirePing: !isDry,
     });
-    const { job } = reading;
+    const { job } = file;
     const stepsOfJob = [...new Set((job?.steps ?? []).map((step) => step.name))];
-    for (const name of job === undefined ? [] : (only ?? []).filter((name) => !stepsOfJob.includes(name as StepName))) {
-      options.problem(`--only: the job ${reading.name} has no step ${name}; expected one of ${stepsOfJob.join(', ')}`);
+    for (const name of job === undefined ? [] : (only ?? []).filter((name) => !stepsOfJob.includes(name))) {
+      problem(`--only: the job ${file.name} has no step ${name}; expected one of ${stepsOfJob.join(', ')}`);
     }
-    for (const mistake of await mistakesOf(reading, context)) options.problem(mistake);
-    options.check();
-    if (job === undefined) throw new UsageError(`${reading.file}: not a valid job, for an unknown reason`);
+    for (const mistake of await mistakesOf(file, context)) problem(mistake);
+    check();
+    if (job === undefined) throw new UsageError(`${file.file}: not a valid job, for an unknown reason`);
     const steps = job.steps
       .filter(({ name }) => (context.mistakes === undefined ? (only?.includes(name) ?? true) : name === 'alert'))
       .map((step) => withMonth(step, now));

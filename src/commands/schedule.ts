@@ -13,15 +13,17 @@ import {
   startRun,
 } from '../jobs/index.ts';
 import { metricsText } from '../metrics/index.ts';
+import { read, reading } from '../options/read.ts';
+import { commonOptions, options } from '../options/table.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { type JobHistory, jobHistories } from '../warehouse/ledger/index.ts';
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { dashboardAddress, dashboardOptions, startDashboard } from './dashboard.ts';
+import { isNowGiven } from './common-options.ts';
+import { startDashboard } from './dashboard.ts';
 import { expectJobs, mistakesOf } from './job-mistakes.ts';
-import { optionReader } from './options.ts';
 
 /** How long a run waits for another process that holds the warehouse, such as a manual run. */
 const waitForOthers = '30m';
@@ -31,13 +33,6 @@ const tickOverdueMs = 3 * 60_000;
 export const scheduleCommand: Command = {
   name: 'schedule',
   summary: 'Run jobs on their schedules, each run in its own process, until stopped.',
-  options: [
-    { flags: '--health-port <port>', summary: 'serve /healthz, /readyz and /metrics on this port; 0 picks a free one' },
-    { flags: '--health-host <address>', summary: 'address for --health-port; 127.0.0.1 by default' },
-    { flags: '--serve', summary: 'also serve the dashboard, as costbook serve does' },
-    ...dashboardOptions.map((option) => ({ ...option, summary: `with --serve: ${option.summary}` })),
-    { flags: '--list', summary: 'list the jobs and their schedules' },
-  ],
   examples: [
     'costbook schedule',
     'costbook schedule --serve',
@@ -47,20 +42,14 @@ export const scheduleCommand: Command = {
   staysUp: true,
   async run(input, context) {
     const { effects, timers, dir, env, signal } = context;
-    const options = optionReader(input, effects.now());
-    const port = options.port('healthPort');
-    const host = options.text('healthHost') ?? '127.0.0.1';
-    if (options.text('healthPort') === undefined && options.text('healthHost') !== undefined) {
-      options.problem('--health-host needs --health-port');
-    }
-    const isServing = options.flag('serve');
-    const address = dashboardAddress(options);
+    const { values, isGiven, problem, check } = reading(options.schedule, input, context);
+    const { healthPort, healthHost, serve: isServing, list: isList, ...address } = values;
+    if (isGiven.healthHost && !isGiven.healthPort) problem('--health-host needs --health-port');
     for (const name of ['port', 'host'] as const) {
-      if (!isServing && options.text(name) !== undefined) options.problem(`--${name} needs --serve`);
+      if (!isServing && isGiven[name]) problem(`--${name} needs --serve`);
     }
-    options.check();
+    check();
     expectProject(context);
-    const isList = options.flag('list');
     const place = { dir, env, now: effects.now(), keepSecret: context.keepSecret, requirePing: !isList };
     const readings = readJobs(place);
     if (isList) return list(readings, context);
@@ -87,10 +76,10 @@ export const scheduleCommand: Command = {
     const readyz = () => (isStopping ? 'stopping' : undefined);
     const metrics = async () => `${await metricsText(dir)}${gauges(scheduler.states())}`;
     const health =
-      port === undefined
+      healthPort === undefined
         ? undefined
         : await serveHealth(
-            { host, port },
+            { host: healthHost, port: healthPort },
             {
               '/healthz': async () => probeAnswer(healthz()),
               '/readyz': async () => probeAnswer(readyz()),
@@ -135,7 +124,7 @@ function clockOf(
   input: CommandInput,
   { effects, timers, env }: CommandContext,
 ): { now(): Instant; isShifted: boolean } {
-  const isShifted = typeof input.options['now'] === 'string' || Boolean(env['COSTBOOK_NOW']);
+  const isShifted = isNowGiven(input, { env });
   const [begun, at] = [timers.elapsed(), effects.now()];
   return { isShifted, now: isShifted ? () => at + Math.floor(timers.elapsed() - begun) : effects.now };
 }
@@ -144,14 +133,14 @@ function runArguments(
   job: Job,
   slot: Instant,
   clock: ReturnType<typeof clockOf>,
-  { options }: CommandInput,
-  { dir }: CommandContext,
+  input: CommandInput,
+  context: CommandContext,
 ): string[] {
-  const format = options['logFormat'];
+  const { logFormat } = read(commonOptions, input, context);
   return [
-    ...[job.name, '--slot', formatInstant(slot), '--wait', waitForOthers, '--dir', dir],
+    ...[job.name, '--slot', formatInstant(slot), '--wait', waitForOthers, '--dir', context.dir],
     ...(clock.isShifted ? ['--now', formatInstant(clock.now())] : []),
-    ...(typeof format === 'string' ? ['--log-format', format] : []),
+    ...(logFormat === undefined ? [] : ['--log-format', logFormat]),
   ];
 }
 

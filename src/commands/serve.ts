@@ -1,20 +1,18 @@
 import { expectProject } from '../base/project-folder.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { aborted } from './aborted.ts';
 import type { Command } from './command.ts';
-import { dashboardAddress, dashboardOptions, startDashboard } from './dashboard.ts';
-import { optionReader } from './options.ts';
+import { startDashboard } from './dashboard.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve a dashboard of the books for the browser, until stopped. It only reads.',
-  options: [...dashboardOptions],
   examples: ['costbook serve', 'costbook serve --port 0 --json'],
   staysUp: true,
   async run(input, context) {
-    const { effects, signal } = context;
-    const options = optionReader(input, effects.now());
-    const address = dashboardAddress(options);
-    options.check();
+    const { signal } = context;
+    const address = read(options.serve, input, context);
     expectProject(context);
     const dashboard = await startDashboard(address, context);
     try {

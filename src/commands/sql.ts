@@ -3,6 +3,8 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
+import { type Reading, reading } from '../options/read.ts';
+import { options, usualTableRows } from '../options/table.ts';
 import {
   type Answered,
   type AnswerFormat,
@@ -12,16 +14,11 @@ import {
   askToStream,
 } from '../query/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { optionReader, timeoutOf } from './options.ts';
 import { checkOut } from './out-file.ts';
 
-/** Enough for a question, and short enough to notice a runaway query. */
-const usualTimeoutMs = 60_000;
-/** How many rows a table shows by default; more belong in a file. */
-const usualTableRows = 1000;
 const maxQueryBytes = 1024 * 1024;
 
-const programs = ['duckdb', 'python', 'notebook'] as const;
+type Program = (typeof options.sql.openWith.choices)[number];
 
 export const sqlCommand: Command = {
   name: 'sql',
@@ -31,32 +28,6 @@ export const sqlCommand: Command = {
       name: '[query]',
       summary:
         'one SELECT over costs, costs_daily, costs_monthly, coverage, reconciliation, runs …; "-" reads it from stdin',
-    },
-  ],
-  options: [
-    { flags: '-f, --file <file>', summary: 'read the query from this file' },
-    {
-      flags: '--as-of <instant>',
-      summary: 'query the books as they were at this instant; present.costs and so on are the current ones',
-    },
-    {
-      flags: '--format <format>',
-      summary: `${answerFormats.join(', ')}; by default a table, or the extension of --out`,
-    },
-    { flags: '--out <file>', summary: 'write the answer to this file, whole or not at all' },
-    { flags: '--max-rows <count>', summary: `return at most this many rows; ${usualTableRows} by default in a table` },
-    {
-      flags: '--timeout <duration>',
-      summary: `stop the query after this time, such as 90s or 10m; ${usualTimeoutMs / 1000}s by default`,
-    },
-    { flags: '--raw', summary: 'in CSV, do not escape text that looks like a formula' },
-    {
-      flags: '--engine <engine>',
-      summary: 'what answers: duckdb (default), or spark, the cluster of costbook.yaml over the lake',
-    },
-    {
-      flags: '--open-with <program>',
-      summary: `print the command that opens the snapshot in another program: ${programs.join(', ')}`,
     },
   ],
   examples: [
@@ -69,36 +40,32 @@ export const sqlCommand: Command = {
     'costbook sql --open-with duckdb',
   ],
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const program = options.choice('openWith', programs);
+    const asked = reading(options.sql, input, context);
+    const { problem } = asked;
+    const { openWith: program, out, file, engine, raw, timeout: timeoutMs, ...given } = asked.values;
     if (program !== undefined) {
-      options.check();
+      asked.check();
       return openWith(program, context);
     }
-    const out = options.text('out');
-    const format = formatOf(options, out, context);
-    const maxRows = options.count('maxRows') ?? (format === 'table' ? usualTableRows : null);
-    const timeoutMs = timeoutOf(options) ?? usualTimeoutMs;
-    const asked = options.asOf();
-    const asOf = asked === undefined || asked === 'now' ? null : asked;
-    const sources = [input.arguments[0], options.text('file')].filter((source) => source !== undefined);
+    const format = formatOf(asked, context);
+    const maxRows = given.maxRows ?? (format === 'table' ? usualTableRows : null);
+    const asOf = given.asOf === undefined || given.asOf === 'now' ? null : given.asOf;
+    const sources = [input.arguments[0], file].filter((source) => source !== undefined);
     if (sources.length !== 1) {
-      options.problem(
+      problem(
         sources.length === 0
           ? 'no query given: pass it as an argument, name a file with --file, or pass "-" to read it from stdin'
           : 'found both a query and --file; expected only one',
       );
     }
-    const engine = options.choice('engine', ['duckdb', 'spark']) ?? 'duckdb';
-    if (engine !== 'duckdb' && asOf !== null)
-      options.problem('--as-of: the lake has the present books; leave out --engine');
-    options.check();
+    if (engine !== 'duckdb' && asOf !== null) problem('--as-of: the lake has the present books; leave out --engine');
+    asked.check();
 
     expectProject(context); // the child process could not report this as well
-    const sql = await readQuery(input, options.text('file'), context);
+    const sql = await readQuery(input, file, context);
     if (asOf !== null) await (await import('../health/index.ts')).warnOfFutureDates(context);
     context.progress('waiting for the answer');
-    const question = { dir: context.dir, sql, asOf, format, raw: options.flag('raw'), maxRows, layout: context.layout };
+    const question = { dir: context.dir, sql, asOf, format, raw, maxRows, layout: context.layout };
     if (engine === 'duckdb') return answerTo(question, { out, timeoutMs }, context);
     const { onCluster } = await import('./on-cluster.ts');
     const limits = { subject: 'the query', timeoutMs };
@@ -140,24 +107,22 @@ function footer({ rows, isTruncated, sentence }: Answered): string {
 
 /** The requested format, by name or by the extension of `--out`. */
 function formatOf(
-  options: ReturnType<typeof optionReader>,
-  out: string | undefined,
+  { values: { out, format: named }, isGiven, problem }: Reading<typeof options.sql>,
   context: CommandContext,
 ): AnswerFormat {
-  const named = options.choice('format', answerFormats);
   if (out === undefined) {
     if (context.json && named !== undefined && named !== 'json') {
-      options.problem('--json cannot be combined with --format');
+      problem('--json cannot be combined with --format');
     }
     if (context.isTerminal && (named === 'parquet' || named === 'arrow')) {
-      options.problem(`--format ${named}: a terminal cannot show this; name a file with --out`);
+      problem(`--format ${named}: a terminal cannot show this; name a file with --out`);
     }
     return named ?? (context.json ? 'json' : 'table');
   }
   const ofEnding = answerFormats.find((format) => out.endsWith(`.${format}`));
-  if (named === undefined && ofEnding === undefined && options.text('format') === undefined) {
+  if (named === undefined && ofEnding === undefined && !isGiven.format) {
     const endings = answerFormats.filter((format) => format !== 'table').map((format) => `.${format}`);
-    options.problem(`--out: "${out}" does not end in ${endings.join(', ')}; choose the format with --format`);
+    problem(`--out: "${out}" does not end in ${endings.join(', ')}; choose the format with --format`);
   }
   return named ?? ofEnding ?? 'csv';
 }
@@ -188,7 +153,7 @@ async function readQueryFile(file: string, { folder }: CommandContext): Promise<
 }
 
 /** Prints the command that opens the snapshot in another program, read-only. */
-async function openWith(program: (typeof programs)[number], context: CommandContext): Promise<number> {
+async function openWith(program: Program, context: CommandContext): Promise<number> {
   const { expectBooks, snapshotFile } = await import('../warehouse/integrity/index.ts');
   await expectBooks(context.dir);
   const line = lines[program](snapshotFile(context.dir));
@@ -197,7 +162,7 @@ async function openWith(program: (typeof programs)[number], context: CommandCont
 }
 
 /** A path quoted for the shell and for Python; JSON strings are valid Python. */
-const lines: Readonly<Record<(typeof programs)[number], (file: string) => string>> = {
+const lines: Readonly<Record<Program, (file: string) => string>> = {
   duckdb: (file) => `duckdb -readonly '${file.replaceAll("'", `'\\''`)}'`,
   python: (file) => `import duckdb; books = duckdb.connect(${JSON.stringify(file)}, read_only=True)`,
   notebook: (file) =>

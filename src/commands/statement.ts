@@ -11,6 +11,8 @@ import {
   secondCurrencyOf,
   withoutRateWords,
 } from '../currency/index.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { filesOf } from '../reports/exports/index.ts';
 import {
   type CompletenessState,
@@ -37,7 +39,6 @@ import {
   publishStatement,
   readStatementMonth,
   type StatementMonth,
-  statementFormats,
   statementReports,
 } from '../statement/index.ts';
 import { nearest } from '../text/choices.ts';
@@ -48,40 +49,26 @@ import { completeness } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
-import { type PublishedPlace, storeOf, withoutStore } from './exports-in-store.ts';
-import { optionReader } from './options.ts';
+import { folderOf, type PublishedPlace, storeOf } from './exports-in-store.ts';
 import { sendExports } from './send-exports.ts';
 
 export const statementCommand: Command = {
   name: 'statement',
   summary:
     'Write the statement of a month for people who sign it: an HTML file that prints on A4, and an XLSX workbook.',
-  options: [
-    { flags: '--month <month>', summary: 'a month such as 2026-10, or last, the last complete month (default)' },
-    { flags: '--owner <name>', summary: 'only what this owner is charged, such as payments' },
-    { flags: '--each <what>', summary: 'owner: one statement for each owner' },
-    { flags: '--by <dimension>', summary: 'the dimension of owners; team by default' },
-    { flags: '--format <formats>', summary: `comma-separated: ${statementFormats.join(', ')}; both by default` },
-    {
-      flags: '--out <place>',
-      summary:
-        'write the files below this folder, in statement/…; by default exports/ in the project folder. s3://bucket/prefix: also send them to an object store',
-    },
-    { flags: '--require-complete', summary: 'exit 4 and write nothing if the month is not complete' },
-  ],
   examples: [
     'costbook statement --month 2026-10',
     'costbook statement --month 2026-10 --owner payments --out /srv/finance',
     'costbook statement --month 2026-10 --each owner --format html',
   ],
   async check(input, context) {
-    storeOf(input, context);
-    await readAsked(withoutStore(input), context);
+    const { out } = await readAsked(input, context);
+    storeOf(out, context);
   },
   async run(input, context) {
-    const asked = await readAsked(withoutStore(input), context);
+    const asked = await readAsked(input, context);
     expectProject(context);
-    const place = storeOf(input, context);
+    const place = storeOf(asked.out, context);
     const published = await writeStatements(asked, context);
     if (place !== undefined) await sendExports(published, asked.root, place, context);
     return exitCodes.done;
@@ -94,6 +81,7 @@ interface Asked {
   readonly owner: string | undefined;
   readonly dimension: string;
   readonly formats: readonly string[];
+  readonly out: string | undefined;
   readonly root: string;
   readonly isRequired: boolean;
   readonly month: GivenParameter[];
@@ -106,28 +94,19 @@ interface Asked {
 /** Throws UsageError that lists everything wrong with a command line. */
 async function readAsked(
   input: CommandInput,
-  { dir, folder, effects }: Pick<CommandContext, 'dir' | 'folder' | 'effects'>,
+  context: Pick<CommandContext, 'dir' | 'folder' | 'effects'>,
 ): Promise<Asked> {
-  const now = effects.now();
-  const options = optionReader(input, now);
-  const each = options.choice('each', ['owner']);
-  const owner = options.text('owner');
-  const formats = options.choices('format', statementFormats) ?? statementFormats;
-  const text = options.text('month');
+  const { dir, folder, effects } = context;
+  const { values, isGiven, problem, check } = reading(options.statement, input, context);
+  const { owner, out, by: dimension, format: formats, month: text, requireComplete: isRequired } = values;
   const { whole, ofOwner } = await statementReports();
-  if (each !== undefined && owner !== undefined)
-    options.problem('--each: found next to --owner, expected one of the two');
-  if (owner === '') options.problem('--owner: found nothing, expected the name of an owner such as payments');
+  if (isGiven.each && isGiven.owner) problem('--each: found next to --owner, expected one of the two');
+  if (owner === '') problem('--owner: found nothing, expected the name of an owner such as payments');
   const month = text === undefined ? [] : [{ name: 'month', text, what: '--month' }];
-  const read = await readParameters(whole, month, { now, dir, folders: [], problem: options.problem });
-  options.check();
-  return {
-    isEach: each !== undefined,
-    ...{ owner, formats, month, whole, ofOwner, read },
-    dimension: options.text('by') ?? 'team',
-    root: resolve(folder, options.text('out') ?? join(dir, 'exports')),
-    isRequired: options.flag('requireComplete'),
-  };
+  const read = await readParameters(whole, month, { now: effects.now(), dir, folders: [], problem });
+  check();
+  const root = resolve(folder, folderOf(out) ?? join(dir, 'exports'));
+  return { isEach: isGiven.each, owner, out, dimension, formats, root, isRequired, month, whole, ofOwner, read };
 }
 
 async function writeStatements(asked: Asked, context: CommandContext): Promise<readonly PublishedPlace[]> {

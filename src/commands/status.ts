@@ -25,6 +25,8 @@ import {
   unendedWords,
 } from '../health/index.ts';
 import { usd } from '../money/money.ts';
+import { read } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { earlierBooks, type RevokedExport, revokedCloses, revokedWords } from '../reports/exports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { folded } from '../terminal/index.ts';
@@ -44,7 +46,7 @@ import {
 } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
 import { exportsOfRevoked } from './revoked.ts';
 import { unprovenLines } from './unproven-lines.ts';
@@ -52,13 +54,10 @@ import { unprovenLines } from './unproven-lines.ts';
 export const statusCommand: Command = {
   name: 'status',
   summary: 'Show whether the numbers can be trusted: completeness, freshness, unproven windows, the last run.',
-  options: [
-    { flags: '--exit-code', summary: 'exit 4 if anything is unproven, missing or out of date (the setting freshness)' },
-    { flags: '--no-color', summary: 'print no colors (or set NO_COLOR)' },
-  ],
   examples: ['costbook status', 'costbook status --json', 'costbook status --exit-code'],
   async run(input, context) {
     const { effects } = context;
+    const asked = read(options.status, input, context);
     const config = loadConfig({ dir: context.dir, env: context.env, now: effects.now(), requireAccounts: false });
     const books = await openBooks(context.dir, { lockedDown: true, threads: 1, signal: context.signal });
     try {
@@ -73,9 +72,9 @@ export const statusCommand: Command = {
         unended: (await unendedRun(context.dir, books)) ?? null,
       });
       await context.answer({ ...status, found: undefined, isForRepair: undefined }, () =>
-        folded(describe(status, now, painter(input, context)), context.layout),
+        folded(describe(status, now, painter(asked.noColor, context)), context.layout),
       );
-      return input.options['exitCode'] === true && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
+      return asked.exitCode && !status.isTrustworthy ? exitCodes.unproven : exitCodes.done;
     } finally {
       books.close();
     }
@@ -403,9 +402,9 @@ function instantOrNull(value: unknown): string | null {
 type Paint = (colour: 'green' | 'red' | 'yellow' | 'bold' | 'dim', text: string) => string;
 
 /** Colors on a terminal that supports them, unless switched off (no-color.org). */
-function painter(input: CommandInput, { env, isTerminal }: CommandContext): Paint {
+function painter(noColor: boolean, { env, isTerminal }: CommandContext): Paint {
   const isForced = !['', '0', undefined].includes(env['FORCE_COLOR']);
-  const isRefused = Boolean(env['NO_COLOR']) || (input.options['color'] as unknown) === false;
+  const isRefused = Boolean(env['NO_COLOR']) || noColor;
   const hasColours = !isRefused && (isForced || (isTerminal && env['TERM'] !== 'dumb'));
   return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text);
 }

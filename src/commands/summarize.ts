@@ -12,52 +12,43 @@ import {
 } from '../alerts/index.ts';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { type LocalConfig, loadConfig, summarySinksOf } from '../config/index.ts';
+import { eachOf } from '../options/kinds.ts';
+import { reading } from '../options/read.ts';
+import { options } from '../options/table.ts';
 import { completenessOf } from '../reports/formats/index.ts';
 import { answersToOf, type Message, readInSlack, showsPictures, slackMessage } from '../sinks/index.ts';
+import { parseChoice } from '../text/choices.ts';
 import { formatSecond } from '../time/time.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import { answerCache } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';
-import { optionReader } from './options.ts';
-import { waitOption } from './wait.ts';
 import { writingRun } from './writing-run.ts';
-
-const periods = ['weekly', 'monthly'] as const;
 
 export const summarizeCommand: Command = {
   name: 'summarize',
   summary:
     'Send a summary of the last full week or month: cost and change, movers, budgets, anomalies, state of the data.',
-  options: [
-    { flags: '--period <period>', summary: 'weekly or monthly; weekly by default' },
-    { flags: '--sink <names>', summary: 'sinks that get it, comma-separated; by default the sinks in alerts.notify' },
-    { flags: '--dry-run', summary: 'print it as it looks in Slack; send nothing' },
-    waitOption,
-  ],
   examples: ['costbook summarize', 'costbook summarize --period monthly --sink finops', 'costbook summarize --dry-run'],
   async check(input, { dir, env, effects }) {
-    const options = optionReader(input, effects.now());
-    options.choice('period', periods);
+    const { values, attempt, check } = reading(options.summarize, input, { effects });
     // A step that only names a sink does not need the variables with the sink's secrets.
     const { sinks } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
-    options.choices('sink', summarySinksOf(sinks));
-    options.check();
+    attempt(() => sinksIn(values.sink, summarySinksOf(sinks)));
+    check();
   },
   async run(input, context) {
-    const options = optionReader(input, context.effects.now());
-    const period = options.choice('period', periods) ?? 'weekly';
-    const waitMs = options.duration('wait') ?? 0;
-    const isDry = options.flag('dryRun');
+    const { values, attempt, problem, check } = reading(options.summarize, input, context);
+    const { period, dryRun: isDry, wait: waitMs } = values;
     const config = loadAlertingConfig(context);
     const names = summarySinksOf(config.sinks);
-    const sinks = options.choices('sink', names) ?? config.alerts.notify.filter((sink) => names.includes(sink));
-    if (!isDry && sinks.length === 0)
-      options.problem('costbook.yaml has no sinks for a summary: add one, or use --dry-run');
-    options.check();
-    const { problem, ...before } = alertFactsOptions({ config }, context);
-    if (problem !== undefined) throw problem;
+    const asked = attempt(() => sinksIn(values.sink, names));
+    const sinks = asked ?? config.alerts.notify.filter((sink) => names.includes(sink));
+    if (!isDry && sinks.length === 0) problem('costbook.yaml has no sinks for a summary: add one, or use --dry-run');
+    check();
+    const { problem: mistake, ...before } = alertFactsOptions({ config }, context);
+    if (mistake !== undefined) throw mistake;
     const message = async (connection: Connection): Promise<Message> => {
       const asked = { ...before, now: context.effects.now(), cache: answerCache(connection) }; // the run may have set the clock back
       const state = await completenessOf(connection);
@@ -124,6 +115,10 @@ export const summarizeCommand: Command = {
     });
   },
 };
+
+function sinksIn(given: readonly string[] | undefined, names: readonly string[]): readonly string[] | undefined {
+  return given && eachOf(given, '--sink', (sink) => parseChoice(sink, names));
+}
 
 /** The models that write a paragraph for some of the sinks. */
 function modelsFor(sinks: readonly string[], config: LocalConfig): readonly string[] {

@@ -1,13 +1,6 @@
 import { LockedError } from '../base/errors.ts';
 import type { CommandContext } from './command.ts';
 
-/** The option of every command that needs the warehouse to itself. */
-export const waitOption = {
-  flags: '--wait <duration>',
-  summary:
-    'if another run has locked the warehouse, wait up to this long, such as 90s, 10m or 2h; by default do not wait',
-} as const;
-
 /** Every writer waits this long for commands that only look (doctor) and hold the warehouse for a moment. */
 const momentMs = 400;
 const lookAgainSoonMs = 100;

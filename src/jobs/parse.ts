@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { type Environment, expand } from '../config/index.ts';
+import type { Option } from '../options/kinds.ts';
+import { stepNames } from '../options/table.ts';
 import { parseTargetUrl, plainAddress, urlSecrets } from '../sinks/index.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { type Instant, parseDuration, parseInstant, parseMonth, zoneOf } from '../time/time.ts';
@@ -28,7 +30,7 @@ import {
   single,
   z,
 } from '../yaml/index.ts';
-import { type Job, type Step, type StepName, type StepOption, stepNames, stepRules } from './definition.ts';
+import { type Job, type Step, type StepName, stepOptions, stepRules } from './definition.ts';
 import { parseTimetable } from './timetable.ts';
 
 export interface JobInput {
@@ -151,7 +153,7 @@ function keepAddress(address: string, { env, keepSecret }: JobInput, problems: P
 
 /** A step: its name, or its name with options. */
 export function stepShape({ now }: Pick<JobInput, 'now'>) {
-  const withOptions = stepNames.filter((name) => stepRules[name].options.length > 0);
+  const withOptions = stepNames.filter((name) => stepOptions(name).length > 0);
   const shape = Object.fromEntries(withOptions.map((name) => [name, z.optional(optionsShape(name, now))]));
   const withoutOptions = stepNames.filter((name) => !withOptions.includes(name));
   const elsewhere = withoutOptions.map((name) => ({ keys: [name], place: `a line of its own: - ${name}` }));
@@ -164,7 +166,7 @@ export function stepShape({ now }: Pick<JobInput, 'now'>) {
     }),
   );
   full.register(z.globalRegistry, { minProperties: 1, maxProperties: 1 });
-  const alone = single(parseNamedStep, { enum: stepNames.filter((name) => !stepRules[name].required) });
+  const alone = single(parseNamedStep, { enum: stepNames.filter((name) => stepRules[name].argument === undefined) });
   const step = z.transform((given: z.output<typeof full>): Step => {
     const [[name, options = {}] = []] = Object.entries(given);
     return { name: name as StepName, options };
@@ -173,19 +175,21 @@ export function stepShape({ now }: Pick<JobInput, 'now'>) {
 }
 
 function optionsShape(name: StepName, now: Instant) {
-  const { options, required = [] } = stepRules[name];
+  const options = stepOptions(name);
+  const required = stepRules[name].argument?.key;
   const shape = Object.fromEntries(
-    options.map((option) => {
-      const read = optionShape(name, option, now);
-      read.register(z.globalRegistry, { ...z.globalRegistry.get(read), description: option.about });
-      return [option.key, required.includes(option.key) ? read : z.optional(read)];
+    options.map(([key, option]) => {
+      const read = optionShape(key, option, now);
+      const description = typeof option.step === 'string' ? option.step : option.summary;
+      read.register(z.globalRegistry, { ...z.globalRegistry.get(read), description });
+      return [key, key === required ? read : z.optional(read)];
     }),
   );
   const elsewhere = stepNames.map((other) => {
-    return { keys: stepRules[other].options.map(({ key }) => key), place: `the step ${other}` };
+    return { keys: stepOptions(other).map(([key]) => key), place: `the step ${other}` };
   });
-  const expected = `options such as { ${options[0]?.key}: … }, or only the name: - ${name}`;
-  const needed = Object.fromEntries(required.map((key) => [key, `one in each ${name} step`]));
+  const expected = `options such as { ${options[0]?.[0]}: … }, or only the name: - ${name}`;
+  const needed = required === undefined ? {} : { [required]: `one in each ${name} step` };
   return z.pipe(
     mapping(shape, { expected, elsewhere, needed }),
     z.transform((given) => {
@@ -196,8 +200,8 @@ function optionsShape(name: StepName, now: Instant) {
 
 type OptionValue = string | true | readonly string[] | undefined;
 
-function optionShape(name: StepName, option: StepOption, now: Instant): Shape<OptionValue> {
-  switch (option.kind) {
+function optionShape(key: string, { kind, choices = [] }: Option, now: Instant): Shape<OptionValue> {
+  switch (kind) {
     case 'flag':
       return single((value) => parseBoolean(value) || undefined, { type: 'boolean' });
     case 'flagOrText':
@@ -205,9 +209,9 @@ function optionShape(name: StepName, option: StepOption, now: Instant): Shape<Op
         type: ['boolean', 'string'],
       });
     case 'choice':
-      return choice(option.choices);
+      return choice(choices);
     case 'choices':
-      return joined(choiceParser(option.choices), oneOf(option.choices), { enum: option.choices });
+      return joined(choiceParser(choices), oneOf(choices), { enum: choices });
     case 'names':
       return joined((value) => parseText(value, 100), 'names');
     case 'list':
@@ -217,9 +221,9 @@ function optionShape(name: StepName, option: StepOption, now: Instant): Shape<Op
       );
     case 'duration':
       return single(parseTimeText);
-    case 'date':
-      return single(dateParser(option.key, now));
-    case 'values':
+    case 'hour':
+      return single(dateParser(key, now));
+    case 'pairs':
       return z.pipe(
         named(
           single(parseWritten, { type: ['string', 'number', 'boolean'] }),
@@ -228,7 +232,8 @@ function optionShape(name: StepName, option: StepOption, now: Instant): Shape<Op
         z.transform((values) => Object.entries(values).map((pair) => pair.join('='))),
       );
     case 'text':
-      if (name !== 'close') return single((value) => parseText(value, 1000));
+      return single((value) => parseText(value, 1000));
+    case 'month':
       return single(parseClosedMonth, { type: 'string', pattern: '^(last|[0-9]{4}-[0-9]{2})$' });
   }
 }
@@ -254,7 +259,7 @@ const parseNamedStep: Parse<Step> = (value) => {
     const hint = guess === undefined ? '' : `; did you mean ${guess}?`;
     throw new UsageError(`found ${quoted(text)}, expected ${stepExpected}${hint}`);
   }
-  const [key] = stepRules[name].required ?? [];
+  const key = stepRules[name].argument?.key;
   if (key !== undefined) throw new UsageError(`found ${name} without ${key}, expected ${name}: { ${key}: … }`);
   return { name, options: {} };
 };

@@ -1,11 +1,12 @@
 import type { NextStep } from '../base/next-step.ts';
+import { options } from '../options/table.ts';
 import type { CompletenessState } from '../reports/formats/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time/time.ts';
 import type { Check } from '../warehouse/ledger/index.ts';
 
 /** The formats of an answer. */
-export const answerFormats = ['table', 'csv', 'json', 'ndjson', 'parquet', 'arrow'] as const;
+export const answerFormats = options.sql.format.choices;
 export type AnswerFormat = (typeof answerFormats)[number];
 
 /** One SELECT that a person typed, and the wanted form of its answer; sent to the child as one line of JSON. */

@@ -18,5 +18,5 @@ export { isStandardSecret } from './kinds/webhook.ts';
 export type { LeftOut, Message, MessageEntry, MessagePicture, Origin, OutgoingMessage } from './message.ts';
 export { sendPing } from './ping.ts';
 export { everyKey, parseTargetUrl, plainAddress, urlSecrets } from './settings.ts';
-export { type Attempt, type PreviewFormat, previewFormats, type SendMessage, type SinkEffects } from './sink.ts';
+export type { Attempt, PreviewFormat, SendMessage, SinkEffects } from './sink.ts';
 export { readInSlack, slackMessage } from './slack-message.ts';

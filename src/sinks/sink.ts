@@ -1,4 +1,5 @@
 import type { Log } from '../base/effects.ts';
+import type { options } from '../options/table.ts';
 import type { Client } from '../platform/index.ts';
 import type { Shape } from '../yaml/index.ts';
 import type { ActingSettings } from './acting-settings.ts';
@@ -37,8 +38,7 @@ export interface SinkEffects {
 export type SendMessage = (message: OutgoingMessage) => Promise<Attempt>;
 
 /** html: a page that opens by itself. json: what the sink receives. eml: the whole mail. */
-export const previewFormats = ['html', 'json', 'eml'] as const;
-export type PreviewFormat = (typeof previewFormats)[number];
+export type PreviewFormat = (typeof options.alerts.format.choices)[number];
 
 /** Makes what a sink would receive: JSON as data, other formats as they are. */
 type Preview<S> = (message: OutgoingMessage, settings: S, log: Pick<Log, 'warn'>) => unknown;

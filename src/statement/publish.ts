@@ -25,9 +25,6 @@ import { billedOf, readStatement, type StatementMonth } from './data.ts';
 import type { StatementScope } from './scope.ts';
 import { statementSheets } from './workbook.ts';
 
-/** The forms of a statement. */
-export const statementFormats = ['html', 'xlsx'] as const;
-
 /** One statement that is to be written. */
 export interface StatementToPublish {
   readonly report: Report;

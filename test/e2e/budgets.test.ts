@@ -251,7 +251,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       ],
       [['backtest'], 'name a budget: everything, north'],
       [['show'], 'expected backtest, or nothing'],
-      [['backtest', 'north', '--lookback', '3h'], '--lookback: expected from 1 to 36500 days, such as 400d'],
+      [['backtest', 'north', '--lookback', '3h'], '--lookback: found "3h", expected from 1 to 36500 days'],
       [['--lookback', '3d'], '--lookback applies only to "costbook budgets backtest <name>"'],
     ];
     for (const [args, words] of asked) {

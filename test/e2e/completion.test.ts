@@ -2,8 +2,9 @@
 
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
+import { described } from '../../src/options/read.ts';
+import { commonOptions } from '../../src/options/table.ts';
 import { runCli } from '../support/project.ts';
 
 const commands = await allCommands();
@@ -37,7 +38,7 @@ describe('costbook completion', () => {
       expect(offered('')).toEqual([
         ...commands.map(({ name }) => name),
         'help',
-        ...commonOptions.map(({ flags }) => flags.split(' ')[0]),
+        ...described(commonOptions).map(({ flags }) => flags.split(' ')[0]),
       ]);
       expect(offered('statu')).toEqual(['status']);
       expect(offered('ingest', '--re')).toEqual(['--refetch']);
@@ -99,7 +100,9 @@ describe('costbook help', () => {
         expect(stdout).toContain(`  ${example}\n`);
         expect(example).toMatch(new RegExp(`\\bcostbook ${name}\\b`));
         const options = [...example.matchAll(/ (--[a-z-]+)/g)].map(([, option]) => option);
-        const known = [...(command?.options ?? []), ...commonOptions].map(({ flags }) => /--[\w-]+/.exec(flags)?.[0]);
+        const known = [...(command?.options ?? []), ...described(commonOptions)].map(
+          ({ flags }) => /--[\w-]+/.exec(flags)?.[0],
+        );
         expect(options.filter((option) => !known.includes(option) && option !== '--prefix')).toEqual([]);
       }
     },

@@ -280,13 +280,13 @@ test('every mistake of the command line is reported at once', async () => {
   expect(exitCode).toBe(2);
   for (const words of [
     '--horizon is missing: expected the number',
-    '--level: "80" is not a share',
-    '--season: "1" is not a season length',
-    '--season: "x" is not a season length',
+    '--level: found "80", expected a number between 0 and 1',
+    '--season: found "1", expected a whole number from 2',
+    '--season: found "x", expected',
   ]) {
     expect(stderr).toContain(words);
   }
-  expect((await forecast(path, '--horizon', '99999')).stderr).toContain('--horizon: at most 10000 steps');
+  expect((await forecast(path, '--horizon', '99999')).stderr).toContain('--horizon: found "99999", expected a');
   expect((await forecast(path, '--horizon', '3', '--as-of', '2026-01-01')).stderr).toContain(
     '--as-of can only be used for forecasts from the books; leave out --input',
   );

@@ -179,16 +179,17 @@ describe('costbook init', () => {
   });
 
   test.each([
-    ['an account that the token does not see', ['--account', 'acc_other'], 3, 'acc_other'],
-    ['an address where nobody answers', ['--url', 'http://127.0.0.1:1'], 3, 'refused'],
-    ['an invalid address', ['--url', 'platform.example.com'], 2, 'found no http or https address'],
-    ['a missing file', ['--token-file', 'nowhere'], 2, 'found no such file'],
-    ['two sources of the token', ['--token-env', 'TOKEN'], 2, 'several token sources'],
-    ['a token instead of a variable name', ['--token-env', 'ab-cd'], 2, ''],
+    ['an account that the token does not see', { account: 'acc_other' }, 3, 'acc_other'],
+    ['an address where nobody answers', { url: 'http://127.0.0.1:1' }, 3, 'refused'],
+    ['an invalid address', { url: 'platform.example.com' }, 2, 'found no http or https address'],
+    ['a missing file', { 'token-file': 'nowhere' }, 2, 'found no such file'],
+    ['two sources of the token', { 'token-env': 'TOKEN' }, 2, 'several token sources'],
+    ['a token instead of a variable name', { 'token-env': 'ab-cd' }, 2, ''],
   ])('writes nothing for %s', async (_, args, expected, words) => {
     const dir = await withToken();
-    const usual = ['books', '--url', platform.url, '--token-file', 'token', '--account', 'acc_one'];
-    const { exitCode, stderr, stdout } = await init(dir, [...usual, ...args]);
+    const given = { url: platform.url, 'token-file': 'token', account: 'acc_one', ...args };
+    const line = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+    const { exitCode, stderr, stdout } = await init(dir, ['books', ...line]);
     expect({ exitCode, stdout }).toEqual({ exitCode: expected, stdout: '' });
     expect(stderr).toContain(words);
     expect(await filesIn(dir)).toEqual(['token']);

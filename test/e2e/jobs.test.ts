@@ -460,7 +460,7 @@ describe('costbook schedule', () => {
   });
 
   test.each([
-    [['--health-port', '70000'], 2, '--health-port: "70000" is not a port'],
+    [['--health-port', '70000'], 2, '--health-port: found "70000", expected'],
     [['--health-host', '127.0.0.1'], 2, '--health-host needs --health-port'],
     [['--port', '0'], 2, '--port needs --serve'],
     [['--serve', '--host', '0.0.0.0'], 2, 'expected access tokens'],

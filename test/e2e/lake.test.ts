@@ -20,7 +20,8 @@ beforeAll(async () => {
 });
 
 function lake(dir: string, ...args: string[]): Promise<Ended> {
-  return runCli(['report', 'lake', '--dir', dir, '--now', '2026-10-03T00:00:00Z', ...args]);
+  const now = args.includes('--now') ? [] : ['--now', '2026-10-03T00:00:00Z'];
+  return runCli(['report', 'lake', '--dir', dir, ...now, ...args]);
 }
 
 async function laidOut(): Promise<{ dir: string; folder: string }> {

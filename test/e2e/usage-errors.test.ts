@@ -20,7 +20,9 @@ test.each([
   ['status', '--now', '2026-09-01', '--now', '2026-09-02'],
   ['report', 'summary', '--format', 'csv', '--format', 'parquet'],
 ])('an option of %s that is given twice with two values is refused, and none of them is taken', async (...args) => {
-  const { exitCode, stderr } = await runCli([...args, '--dir', await newProject()]);
+  const dir = await newProject();
+  await mkdir(join(dir, 'jobs'));
+  const { exitCode, stderr } = await runCli([...args, '--dir', dir]);
   const [option, , , second] = args.slice(-4);
   expect({ exitCode, stderr }).toEqual({
     exitCode: 2,

@@ -92,7 +92,8 @@ export interface Served {
 }
 
 const commandLine = (dir: string, args: readonly string[]) => [
-  ...['serve', '--port', '0', '--json', '--dir', dir, '--now', '2026-10-04T15:00:00Z', ...args],
+  ...['serve', '--port', '0', '--json', '--dir', dir, ...args],
+  ...(args.includes('--now') ? [] : ['--now', '2026-10-04T15:00:00Z']),
 ];
 
 /** `costbook serve` on a free port of this machine. */

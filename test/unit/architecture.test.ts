@@ -145,6 +145,7 @@ const closets: Readonly<Record<string, readonly string[]>> = {
   text: ['base'],
   money: ['base', 'text'],
   time: ['base', 'text'],
+  options: ['base', 'text', 'time'],
 };
 
 /** What each room of src may import, besides the ground floor. CONTRIBUTING.md says what each room is for. */

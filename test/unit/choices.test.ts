@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { readCommonOptions } from '../../src/commands/common-options.ts';
-import { optionReader } from '../../src/commands/options.ts';
 import { parseChoice, parseTrueOrFalse } from '../../src/text/choices.ts';
 
 describe('a choice', () => {
   test('is one of the choices, exactly as written', () => {
     expect(parseChoice('csv', ['csv', 'parquet'])).toBe('csv');
     expect(() => parseChoice('CSV ', ['csv', 'parquet'])).toThrow('found "CSV ", expected csv or parquet');
-  });
-
-  test('of a command line is refused with the most similar one, and with every other mistake', () => {
-    const reader = optionReader({ arguments: [], options: { format: 'parqet', columns: 'a,x , b' } }, 0);
-    expect(reader.choice('format', ['csv', 'parquet'])).toBeUndefined();
-    expect(reader.choices('columns', ['a', 'b'])).toEqual(['a', 'b']);
-    expect(() => reader.check()).toThrow(
-      '--format: found "parqet", expected csv or parquet; did you mean parquet?\n--columns: found "x", expected a or b',
-    );
   });
 
   test('of true or false is nothing else', () => {

@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { exitCodes } from '../../src/base/errors.ts';
-import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
 import { configVariables } from '../../src/config/keys.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
+import { described } from '../../src/options/read.ts';
+import { commonOptions } from '../../src/options/table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'docs', 'deploy');
@@ -35,7 +36,7 @@ function faultsOf(words: readonly string[]): string[] {
   const command = commands.find((candidate) => candidate.name === name);
   if (command === undefined) return [`no command ${name}`];
   const known = new Map(
-    [...command.options, ...commonOptions].map(
+    [...command.options, ...described(commonOptions)].map(
       ({ flags }) => [flags.split(' ')[0] ?? '', flags.includes('<')] as const,
     ),
   );

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/base/errors.ts';
-import { commonOptions } from '../../src/commands/common-options.ts';
 import { allCommands } from '../../src/commands/index.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { configVariables } from '../../src/config/keys.ts';
+import { described } from '../../src/options/read.ts';
+import { commonOptions } from '../../src/options/table.ts';
 import { type Operation, operations } from '../../src/platform/operations.ts';
 import { anchorsOf, linksOf, notRun, type Page, readPage, readPages, root, shellLines } from '../support/doc-pages.ts';
 
@@ -28,7 +29,7 @@ function commandReference(): string {
     '',
     '| every command takes | |',
     '|---|---|',
-    ...options(commonOptions),
+    ...options(described(commonOptions)),
     '',
     ...commands.flatMap((command) => [
       `### costbook ${command.name}`,
@@ -149,7 +150,9 @@ describe('docs', () => {
       [...text.matchAll(/(?:`|^|; |&& )costbook ([a-z]+)\b([^`\n#|;]*)/gm)].flatMap(([shown, name = '', rest = '']) => {
         if (name === 'help') return [];
         const command = commands.find((candidate) => candidate.name === name);
-        const known = [...commonOptions, ...(command?.options ?? [])].map(({ flags }) => /--[\w-]+/.exec(flags)?.[0]);
+        const known = [...described(commonOptions), ...(command?.options ?? [])].map(
+          ({ flags }) => /--[\w-]+/.exec(flags)?.[0],
+        );
         const unknown = [...rest.matchAll(/ (--[a-z-]+)/g)].filter(([, option]) => !known.includes(option));
         return command === undefined || unknown.length > 0 ? [`${path}: ${shown.trim()}`] : [];
       }),

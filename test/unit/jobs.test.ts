@@ -2,12 +2,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commandLineOf, type Job, stepRules } from '../../src/jobs/definition.ts';
+import { commandLineOf, type Job } from '../../src/jobs/definition.ts';
 import { jobNames, loadJob, loadJobs } from '../../src/jobs/load.ts';
 import { parseJob, readJob } from '../../src/jobs/parse.ts';
 import { slotsBetween } from '../../src/jobs/slots.ts';
 import { parseTimetable } from '../../src/jobs/timetable.ts';
-import { exportFormats } from '../../src/reports/formats/export.ts';
 import { zoneOf } from '../../src/time/time.ts';
 import { newProject } from '../support/project.ts';
 
@@ -331,9 +330,4 @@ test('a report step accepts the time limit and folders of its command', () => {
   expect(problems(`schedule: "15 2 * * *"\nsteps: [{ report: { name: focus, timeout: soon } }]\n`)).toContain(
     'timeout: found "soon", expected a duration',
   );
-});
-
-test('a report step accepts every export format', () => {
-  const format = stepRules.report.options.find(({ key }) => key === 'format');
-  expect(format).toMatchObject({ choices: exportFormats });
 });

@@ -46,7 +46,7 @@ test('rows with the same grain have a fixed order', async () => {
 
 test('a report has the name of a command only if both show the same rows', async () => {
   const reports = (await readReports(join(await newProject(), 'sql'))).map(({ name }) => name);
-  const commands = (await allCommands()).map(({ name }) => name);
+  const commands: readonly string[] = (await allCommands()).map(({ name }) => name);
   expect(reports.filter((name) => commands.includes(name))).toEqual(['anomalies']);
 });
 

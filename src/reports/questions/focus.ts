@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
+import { options } from '../../options/table.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection, SqlColumn } from '../../warehouse/store/index.ts';
 import type { ParameterValue } from './parameters.ts';
 
 /** The FOCUS versions to choose from; the first is the default. */
-export const focusVersions = ['1.4', '1.3', '1.2'] as const;
+export const focusVersions = options.report.focusVersion.choices;
 export type FocusVersion = (typeof focusVersions)[number];
 
 /** The charge periods to choose from; the first is the default. */
-export const focusGrains = ['hourly', 'daily'] as const;
+const focusGrains = options.report.grain.choices;
 
 /**
  * The version of the mapping in sql/reports/focus.sql. Increase it when the same books give different values. An export

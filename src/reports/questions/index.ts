@@ -15,7 +15,6 @@ export { readEvaluated } from './evaluated.ts';
 export {
   type FocusAsked,
   focusAsked,
-  focusGrains,
   focusMetadata,
   focusVersions,
   namesOfFocus,
