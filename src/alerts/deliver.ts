@@ -55,6 +55,8 @@ export interface Delivery {
   readonly reason: string | undefined;
   /** Whether the sink may have received it, without an answer that says so. */
   readonly isUnknown?: boolean;
+  /** Whether the configuration no longer has its sink. */
+  readonly isRemoved?: boolean;
   /** Set if the sink calls the platform. */
   readonly acting?: ActingRules | undefined;
 }
@@ -138,6 +140,7 @@ async function deliverTo(
       tries,
       reason: attempt.reason,
       isUnknown: attempt.outcome === 'unknown',
+      isRemoved: delivering.tellOf(sink) === 'removed',
       acting,
     });
     hasFailed ||= outcome !== 'delivered';

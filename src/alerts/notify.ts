@@ -283,7 +283,9 @@ function budgetsNow(config: LocalConfig, { dir, effects }: AlertingContext): rea
  * 8 if a message was given up, or if no sink accepted a notification. One of several sinks is enough; for a sink that
  * calls the platform, another one is enough also if its message was given up.
  */
-export function exitCodeOfDeliveries(deliveries: readonly Delivery[]): number {
+export function exitCodeOfDeliveries(all: readonly Delivery[]): number {
+  // Nobody waits at a sink that was removed, and no step could mend it.
+  const deliveries = all.filter(({ isRemoved }) => isRemoved !== true);
   if (deliveries.some(({ outcome, acting }) => outcome === 'dead' && acting === undefined))
     return exitCodes.undelivered;
   const delivered = new Set<string>();
