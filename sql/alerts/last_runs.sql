@@ -3,7 +3,7 @@
 --! about: when the same command succeeds alone. started_as is the command of the run as its user started it.
 --! grain: command
 with by_themselves as (
-  select command, run_number, 0 as position, outcome, exit_code, error, error_code, next_step, ended_at
+  select command, run_number, 0 as position, outcome, exit_code, error, error_code, next_step, failures, ended_at
   from runs
   where command = 'ingest' or (command = 'summarize' and outcome = 'done')
 ),
@@ -14,7 +14,7 @@ as_steps as (
   select
     -- Arguments of ingest, close and summarize vary; those of a report identify it.
     case when step = 'report' then command_line else step end as command,
-    run_number, position, outcome, exit_code, error, error_code, next_step, ended_at
+    run_number, position, outcome, exit_code, error, error_code, next_step, failures, ended_at
   from run_steps
   where step not in ('check', 'alert')
     and outcome <> 'left_out'
@@ -24,9 +24,9 @@ as_steps as (
     )
 ),
 together as (
-  select command, run_number, position, outcome, exit_code, error, error_code, next_step, ended_at from by_themselves
+  select command, run_number, position, outcome, exit_code, error, error_code, next_step, failures, ended_at from by_themselves
   union all
-  select command, run_number, position, outcome, exit_code, error, error_code, next_step, ended_at from as_steps
+  select command, run_number, position, outcome, exit_code, error, error_code, next_step, failures, ended_at from as_steps
 ),
 counted as (
   select *, max(run_number) filter (where outcome = 'done') over (partition by command) as last_done
@@ -42,6 +42,7 @@ select
   counted.error,
   counted.error_code,
   counted.next_step,
+  counted.failures,
   strftime(counted.ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
   -- The first failure since the last success.
   strftime(

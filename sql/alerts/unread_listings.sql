@@ -2,11 +2,11 @@
 --! grain: account, token_workspace, resource_type
 with
 --! include: unread_listings
-select account, token_workspace, resource_type, outcome, reason, next_step
+select account, token_workspace, resource_type, outcome, reason, step
 from unread_listings
 order by
   account,
   case outcome when 'refused' then 0 when 'shrunk' then 1 when 'failed' then 2 else 3 end,
-  next_step nulls last,
+  step nulls last,
   token_workspace,
   resource_type

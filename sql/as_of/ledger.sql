@@ -41,7 +41,7 @@ end;
 create view ledger.runs as
 with in_order as (
   select
-    run_number, command, started_at, ended_at, outcome, exit_code, error, error_code, next_step,
+    run_number, command, started_at, ended_at, outcome, exit_code, failures,
     coalesce(ended_at, lead(started_at) over (order by run_number)) as over_at
   from present.ledger.runs
 )
@@ -52,9 +52,7 @@ select
   case when over_at <= getvariable('as_of') then ended_at end as ended_at,
   case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
-  case when over_at <= getvariable('as_of') then error end as error,
-  case when over_at <= getvariable('as_of') then error_code end as error_code,
-  case when over_at <= getvariable('as_of') then next_step end as next_step
+  case when over_at <= getvariable('as_of') then failures end as failures
 from in_order
 where started_at <= getvariable('as_of');
 
@@ -68,7 +66,7 @@ create view ledger.steps as
 with in_order as (
   select
     steps.run_number, steps.position, steps.step, steps.command_line, steps.outcome, steps.started_at, steps.ended_at,
-    steps.seconds, steps.exit_code, steps.error, steps.figures, steps.error_code, steps.next_step,
+    steps.seconds, steps.exit_code, steps.failures, steps.figures,
     case when runs.outcome = 'running' then steps.ended_at else coalesce(steps.ended_at, steps.started_at) end as over_at
   from present.ledger.steps as steps
   join ledger.runs as runs using (run_number)
@@ -83,17 +81,15 @@ select
   case when over_at <= getvariable('as_of') then ended_at end as ended_at,
   case when over_at <= getvariable('as_of') then seconds end as seconds,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
-  case when over_at <= getvariable('as_of') then error end as error,
-  case when over_at <= getvariable('as_of') then figures end as figures,
-  case when over_at <= getvariable('as_of') then error_code end as error_code,
-  case when over_at <= getvariable('as_of') then next_step end as next_step
+  case when over_at <= getvariable('as_of') then failures end as failures,
+  case when over_at <= getvariable('as_of') then figures end as figures
 from in_order
 where started_at <= getvariable('as_of');
 
 -- The ledger does not store when an account's part of a run ended; it is shown once the run is over.
 create view ledger.account_runs as
 select
-  account_runs.run_number, account_runs.account, account_runs.exit_code, account_runs.error, account_runs.windows,
+  account_runs.run_number, account_runs.account, account_runs.exit_code, account_runs.failures, account_runs.windows,
   account_runs.pages, account_runs.row_count, account_runs.restated, account_runs.requests, account_runs.retries
 from present.ledger.account_runs as account_runs
 join ledger.runs as runs using (run_number)

@@ -15,7 +15,7 @@ last as (
     resource_type,
     outcome,
     reason,
-    next_step,
+    step,
     read_at
   from listings
   where
@@ -39,7 +39,7 @@ unread_listings as (
     last.resource_type,
     last.outcome,
     last.reason,
-    last.next_step,
+    last.step,
     last.read_at
   from last
   join tokens using (account, token_workspace)

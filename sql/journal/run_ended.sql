@@ -4,7 +4,5 @@ set
   ended_at = cast($ended_at as timestamp),
   outcome = case when cast($exit_code as integer) = 0 then 'done' else 'failed' end,
   exit_code = cast($exit_code as integer),
-  error = $error,
-  error_code = $error_code,
-  next_step = $next_step
+  failures = $failures
 where run_number = cast($run_number as bigint);

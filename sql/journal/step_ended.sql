@@ -5,8 +5,6 @@ set
   ended_at = cast($ended_at as timestamp),
   seconds = cast($seconds as decimal(12, 3)),
   exit_code = cast($exit_code as integer),
-  error = $error,
-  error_code = $error_code,
-  next_step = $next_step,
+  failures = $failures,
   figures = $figures
 where run_number = cast($run_number as bigint) and position = cast($position as integer);

@@ -12,7 +12,7 @@ with unknown_workspace as (
   group by series.account
 ),
 last_runs as (
-  select account, max_by(struct_pack(run_number, exit_code, error), run_number) as last_run
+  select account, max_by(struct_pack(run_number, exit_code, failures), run_number) as last_run
   from ledger.account_runs
   group by account
 )
@@ -25,7 +25,7 @@ select
   cast(coalesce(unknown_workspace.cost, 0) as varchar) as unknown_workspace_cost,
   last_runs.last_run.run_number as run_number,
   last_runs.last_run.exit_code as exit_code,
-  last_runs.last_run.error as error
+  last_runs.last_run.failures as failures
 from accounts
 join ledger.accounts as ledger_accounts
   on ledger_accounts.account = accounts.account and ledger_accounts.replaced_at is null

@@ -1,3 +1,4 @@
+import { parseStored } from '../base/former-formats.ts';
 import type { AlertEntry } from '../findings/index.ts';
 import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
 import type { Instant } from '../time/time.ts';
@@ -237,7 +238,7 @@ function outgoing(
   const own = answers
     .filter((answer) => answer.queuedAt === queuedAt && answer.summary === summary)
     .map((answer) => ({ ...answer, isOpening: acting.get(answer.sink)?.isModel === true }));
-  const stored = JSON.parse(message) as Message;
+  const stored = parseStored<Message>(message);
   // A message of a version before may wait without cards.
   const entries = stored.entries.map((entry) =>
     'card' in entry ? entry : messageEntry(entry as AlertEntry, stored.origin),

@@ -11,6 +11,7 @@ export {
   originOf,
   readableAlertingConfig,
   sinkEffects,
+  undeliveredIn,
 } from './notify.ts';
 export { readPictures, readSummaryPicture } from './pictures.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';

@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { loadAnomalyRules } from '../anomalies/index.ts';
 import type { Effects, HttpSend } from '../base/effects.ts';
-import { exitCodes, mistakenSettings, UsageError } from '../base/errors.ts';
+import { asOneError, exitCodes, mistakenSettings, UsageError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import { act } from '../base/next-step.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import {
@@ -68,10 +69,8 @@ export function readableAlertingConfig({ dir, env, mistakes: given, effects, kee
 } {
   const place = { dir, env, now: effects.now(), requireAccounts: false as const };
   const { config, mistakes: found } = loadReadable({ ...place, requireSinks: true });
-  const mistakes =
-    given === undefined || found === undefined
-      ? (given ?? found)
-      : new UsageError(`${given.message}\n${found.message}`, { code: mistakenSettings });
+  const all = [given, found].flatMap((each) => (each === undefined ? [] : [each]));
+  const mistakes = all.length === 0 ? undefined : asOneError(all, { code: mistakenSettings });
   // Read again only if there is a mistake: in sinks alone if it is none without them.
   const areOfSinks = found !== undefined && given === undefined && loadReadable(place).mistakes === undefined;
   for (const { settings } of config.sinks) {
@@ -120,7 +119,6 @@ export function alertFactsOptions(
   const budgets = unlessWrong(() => loadBudgets(budgetsFile(dir), { now, sinks }) ?? []);
   const rules = unlessWrong(() => loadAnomalyRules(budgetsFile(dir), sinks));
   const holidays = unlessWrong(() => holidaysOf(config.calendar, dir)) ?? new Set();
-  const [first, ...others] = problems;
   return {
     now,
     isNowChosen: effects.isChosen,
@@ -136,7 +134,7 @@ export function alertFactsOptions(
     signal,
     runChecks: (checks, hours) =>
       runChecks(dir, checks, { signal, hours, onResult: ({ check }) => progress(`check ${check.name}`) }),
-    problem: others.length === 0 ? first : new UsageError(problems.map(({ message }) => message).join('\n')),
+    problem: problems.length === 0 ? undefined : asOneError(problems),
   };
 }
 
@@ -309,4 +307,19 @@ function subjectsOf(message: string, summary: string | undefined): readonly stri
   if (summary !== undefined) return [summary];
   const { entries } = JSON.parse(message) as { entries: { key: string; occurrence: number; transition: string }[] };
   return entries.map(({ key, occurrence, transition }) => `${key} ${occurrence} ${transition}`);
+}
+
+/** What a command that sent messages reports as failed: the messages that nobody got in their place. */
+export function undeliveredIn(deliveries: readonly Delivery[]): readonly Failure[] {
+  if (exitCodeOfDeliveries(deliveries) === exitCodes.done) return [];
+  return deliveries
+    .filter(({ outcome }) => outcome !== 'delivered')
+    .map(({ message: { id, sink }, outcome, reason = 'order' }) => {
+      return {
+        code: 'undelivered',
+        subject: sink,
+        found: `message ${id} to ${sink} ${outcome}: ${reason}`,
+        next: null,
+      };
+    });
 }

@@ -3,13 +3,17 @@ import { lstat, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes } from '../base/errors.ts';
+import { type Failure, factsOfFailures, shortly } from '../base/failure.ts';
+import type { NextStep } from '../base/next-step.ts';
 import {
-  alertWords,
   type BooksFact,
   type OpenAlert,
   openAlerts,
   type ProjectOfChecks,
+  parseFact,
   type RunFact,
+  stepOf,
+  wordsOf,
 } from '../findings/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
@@ -99,14 +103,19 @@ export async function readUnstored(
   if (text !== '') return parse(text);
   if (name !== 'disk') return undefined;
   const at = formatSecond((await stat(file)).mtimeMs);
+  const full = { code: 'disk_full', subject: dir, found: `the disk with ${dir} was full`, next: null };
   // The file does not say which command failed.
-  const fact = { ...diskFact({ command: 'ingest', error: `the disk with ${dir} was full`, at }), startedAs: '' };
+  const fact = {
+    ...diskFact({ command: 'ingest', failures: [full], at }),
+    startedAs: '',
+  };
   return { occurrence: 0, fact, state: stateAt(at), sinks: of(everybody, () => 'delivered') };
 }
 
 function parse(text: string): UnstoredAlert | undefined {
   try {
-    return JSON.parse(text) as UnstoredAlert;
+    const alert = JSON.parse(text) as UnstoredAlert;
+    return { ...alert, fact: parseFact(JSON.stringify(alert.fact)) as UnstoredAlert['fact'] };
   } catch {
     return undefined; // an unreadable file was never written completely
   }
@@ -114,6 +123,7 @@ function parse(text: string): UnstoredAlert | undefined {
 
 /** An alert that a run sent and that the ledger cannot have, in words. */
 export type WaitingAlert = Pick<OpenAlert, 'key' | 'title' | 'detail' | 'next'> & {
+  readonly step: NextStep;
   /** When a run found it first. */
   readonly at: string;
 };
@@ -124,8 +134,9 @@ export async function unstoredStill(dir: string): Promise<readonly WaitingAlert[
     .filter(({ isMended }) => isMended !== true)
     .map((alert) => {
       const { fact } = alert;
-      const { title, next } = alertWords({ key: fact.key, fact: JSON.stringify(fact) });
-      return { key: fact.key, title, detail: fact.kind === 'books' ? fact.error : undefined, next, at: sinceOf(alert) };
+      const detail = fact.kind === 'books' ? shortly(fact.failures) : undefined;
+      const { title, next } = wordsOf(fact);
+      return { key: fact.key, title, detail, next, step: stepOf(fact), at: sinceOf(alert) };
     });
 }
 
@@ -142,7 +153,7 @@ export async function allOpenAlerts(
   now: Instant,
   project: ProjectOfChecks,
 ): Promise<OpenAlert[]> {
-  const waiting = (await unstoredStill(project.dir)).map(({ at, ...alert }) => {
+  const waiting = (await unstoredStill(project.dir)).map(({ at, step: _, ...alert }) => {
     return { ...alert, severity: 'critical' as const, since: at, icon: '🔴' };
   });
   const ofBooks = await openAlerts(connection, now, project);
@@ -186,12 +197,13 @@ function stateAt(at: string): UnstoredAlert['state'] {
   return { at, completeThrough: null, settledThrough: null };
 }
 
-export function diskFact({ command, error, at }: { command: string; error: string; at: string }): RunFact {
+export function diskFact(disk: { command: string; failures: readonly Failure[]; at: string }): RunFact {
+  const { command, failures, at } = disk;
   return {
     ...{ kind: 'run', key: keys.disk, account: null, severity: 'critical', notify: [], state: 'raised' },
     ...{ completeThrough: null, command, runNumber: 0, outcome: 'failed', exitCode: exitCodes.machine, endedAt: at },
     outOfDate: [],
-    error,
+    ...factsOfFailures(failures),
   };
 }
 

@@ -3,14 +3,14 @@ import {
   CostbookError,
   exitCodeOf,
   exitCodes,
-  foundIn,
+  fullDiskOf,
   fullDiskWords,
   isDiskFull,
   isForRepair,
   messageOf,
   NoBooksError,
 } from '../base/errors.ts';
-import { failureOf } from '../base/failure.ts';
+import { type Failure, factsOfFailures, failuresOf, redactedFailures } from '../base/failure.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { type AlertEntry, withNews } from '../findings/index.ts';
 import { completenessOf } from '../reports/formats/index.ts';
@@ -63,21 +63,22 @@ export async function markMended(context: AlertingContext): Promise<void> {
  * trusted. Does nothing for other failures: if another run holds the books, or for a bug. Each sink is notified once
  * until the books are written again. A file next to the books records who was notified, because the ledger cannot. If
  * that file cannot be written, a file below the temporary folder does; if neither can, every run notifies. Never throws.
+ * `ofBooks` is the error of a run that cannot store its alerts.
  */
 export async function alertWithoutBooks(
   command: string,
-  error: unknown,
+  failures: readonly Failure[],
   context: AlertingContext,
-  options: { readonly isOfBooks: boolean },
+  ofBooks?: unknown,
 ): Promise<void> {
-  const words = messageOf(error);
   try {
-    if (isDiskFull(error)) {
-      const present = () => presentDisk(command, words, context);
-      await notifyOnce('disk', present, fullDiskWords(words).found, context);
-    } else if (options.isOfBooks && isOfBooks(error) && !reported.has(error)) {
-      reported.add(error);
-      await notifyOnce('books', () => presentBooks(command, error, context), 'the books cannot be written', context);
+    const full = failures.find(({ code }) => isDiskFull(code));
+    if (full !== undefined) {
+      const present = () => presentDisk(command, full, context);
+      await notifyOnce('disk', present, fullDiskWords(full.code).found, context);
+    } else if (isOfBooks(ofBooks) && !reported.has(ofBooks)) {
+      reported.add(ofBooks);
+      await notifyOnce('books', () => presentBooks(command, ofBooks, context), 'the books cannot be written', context);
     }
   } catch (further) {
     context.effects.log.warn('alert.failed', 'Could not send an alert that the books cannot store', {
@@ -163,17 +164,22 @@ async function sendTo(
 
 async function presentDisk(
   command: string,
-  words: string,
+  { code, found: reason }: Failure,
   { dir, effects, redact, signal }: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
   const at = formatSecond(effects.now());
-  const { found } = fullDiskWords(words);
-  const error = redact(`${dir}: ${found}. Nothing can be loaded or stored until this is fixed. ${words}`);
+  const { found } = fullDiskWords(code);
+  const failures = [`${dir}: ${found}`, reason].map((text) => ({
+    code,
+    subject: dir,
+    found: redact(text),
+    next: null,
+  }));
   const published = await publishedState(dir, keys.disk, signal).catch(() => undefined);
   const { occurrence = 0, completeThrough = null, settledThrough = null } = published ?? {};
   return {
     occurrence: occurrence + 1,
-    fact: { ...diskFact({ command, error, at }), completeThrough },
+    fact: { ...diskFact({ command, failures, at }), completeThrough },
     state: { at, completeThrough, settledThrough },
   };
 }
@@ -205,8 +211,7 @@ async function presentBooks(
     fact: {
       ...{ key: keys.books, kind: 'books', account: null, severity: 'critical', notify: [], state: 'raised' },
       ...{ completeThrough, command, exitCode: exitCodeOf(error), foundAt: at },
-      error: redact(foundIn(error)),
-      nextStep: redactOrNull(failureOf(error).next, redact),
+      ...factsOfFailures(redactedFailures(failuresOf(error), redact)),
       isForRepair: isForRepair(error),
       snapshot: whole?.snapshot ?? null,
     },
@@ -234,17 +239,13 @@ async function wholeSnapshot(dir: string, signal: AbortSignal) {
   }
 }
 
-function redactOrNull(text: string | undefined, redact: (text: string) => string): string | null {
-  return text === undefined ? null : redact(text);
-}
-
 /** Returns whether it was written; on a full disk it is not. */
 async function store(name: Name, alert: UnstoredAlert, { dir, effects }: AlertingContext): Promise<boolean> {
   try {
     await write(fileOf(dir, name), alert);
     return true;
   } catch (error) {
-    const elsewhere = isDiskFull(error) ? undefined : await fileElsewhere(dir, name, true);
+    const elsewhere = fullDiskOf(error) !== undefined ? undefined : await fileElsewhere(dir, name, true);
     if (elsewhere !== undefined && (await write(elsewhere, alert).then(isDone, isFailed))) return true;
     effects.log.warn('alert.not_stored', 'Could not store which sinks were notified', { reason: messageOf(error) });
     return false;

@@ -21,7 +21,7 @@ const mostColumns = 100;
  */
 export function readLookup(file: string, dimensions: readonly string[], problems: Problems): Lookup | undefined {
   function report(line: number, text: string): void {
-    problems.report({ where: `${file}:${line}` }, text);
+    problems.report({ where: `${file}:${line}`, file }, text);
   }
   const text = readTextFile(file, 'the lookup table that a rule names', problems);
   if (text === undefined) return undefined;

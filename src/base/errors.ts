@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { act, type NextStep, stepSentence } from './next-step.ts';
+import { act, asClause, asSentence, type NextStep, repair, stepSentence } from './next-step.ts';
 
 /** Exit codes of the process; docs/cli.md explains them. */
 export const exitCodes = {
@@ -28,11 +28,26 @@ export function worstExitCode(codes: Iterable<number>): number {
   return precedence.find((code) => seen.has(code)) ?? (seen.size === 0 ? exitCodes.done : exitCodes.bug);
 }
 
+/** One of the mistakes that an error lists. */
+export interface Mistake {
+  /** What was found and expected, in a line. It ends with a step of its own if it has one. */
+  readonly found: string;
+  /** What it is about, the same while its line moves: the file or variable and the key. */
+  readonly subject?: string | undefined;
+  /** The file that has it, if it is one in a file, and the line. */
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+}
+
 /** What an error carries besides its sentence. */
 export interface ErrorDetails {
   readonly cause?: unknown;
   readonly code?: string | undefined;
   readonly next?: NextStep | undefined;
+  /** What it is about: a file, a host. */
+  readonly subject?: string | undefined;
+  /** What it lists, each as a sentence that needs no other, if the message shows them otherwise. */
+  readonly mistakes?: readonly Mistake[] | undefined;
 }
 
 /**
@@ -45,13 +60,23 @@ export abstract class CostbookError extends Error {
   readonly failureCode: string | undefined;
   /** What was found, and what was expected: the message without the step. */
   readonly found: string;
+  /** The same as data: each mistake of a list, or one. */
+  readonly mistakes: readonly Mistake[];
   /** What to do; the message ends with it. Undefined if it follows from the exit code, or if each line of a list has its own. */
   readonly next: NextStep | undefined;
   /** The step of the run that this error ended, if it lists several mistakes without a step. Printed after them. */
   nextOfRun: NextStep | undefined;
-  constructor(found: string, { code, next, ...options }: ErrorDetails = {}) {
-    super(withStep(found, next), options);
+  /** With a list, each of its mistakes is a line of the message. */
+  constructor(
+    message: string | readonly (string | Mistake)[],
+    { code, next, subject, mistakes, cause }: ErrorDetails = {},
+  ) {
+    const list =
+      typeof message === 'string' ? [] : message.map((one) => (typeof one === 'string' ? { found: one } : one));
+    const found = typeof message === 'string' ? message : list.map((one) => one.found).join('\n');
+    super(list.length > 1 && next !== undefined ? `${found}\n${stepSentence(next)}` : withStep(found, next), { cause });
     this.found = found;
+    this.mistakes = mistakes ?? (list.length > 0 ? list : [{ found, subject }]);
     this.failureCode = code;
     this.next = next;
   }
@@ -65,13 +90,24 @@ export class UsageError extends CostbookError {
   override readonly exitCode = exitCodes.usage;
 }
 
+/** The mistakes of an error, for a list with others: each keeps its step as its last sentence. */
+export function mistakesIn({ mistakes, next }: UsageError): readonly Mistake[] {
+  return mistakes.length > 1 ? mistakes : mistakes.map((one) => ({ ...one, found: withStep(one.found, next) }));
+}
+
+/** Several errors of mistakes as one. */
+export function asOneError(errors: readonly UsageError[], details: ErrorDetails = {}): UsageError {
+  const [first, ...others] = errors;
+  return first !== undefined && others.length === 0 ? first : new UsageError(errors.flatMap(mistakesIn), details);
+}
+
 /** Code of mistakes in the configuration or in variables of the environment. */
 export const mistakenSettings = 'mistaken_settings';
 
 /** There are no books to read, or not in this folder. */
 export class NoBooksError extends UsageError {
   constructor(file: string) {
-    super(`${file} does not exist yet`, { next: act('run "costbook ingest" first.') });
+    super(`${file} does not exist yet`, { next: act('run "costbook ingest" first.', 'ingest') });
   }
 }
 
@@ -79,9 +115,7 @@ export class NoBooksError extends UsageError {
 export class OlderBooksError extends UsageError {
   constructor(what: string, found: string, expected: string) {
     super(`${what} has an older schema: found ${found}, expected one that starts with ${expected}`, {
-      next: act(
-        'run "costbook repair": it rebuilds the books from data/landing and data/journal, and moves the old file aside.',
-      ),
+      next: repair(': it rebuilds the books from data/landing and data/journal, and moves the old file aside'),
     });
   }
 }
@@ -97,10 +131,13 @@ export class PlatformError extends CostbookError {
   readonly retryable: boolean;
   /** How long the platform asks to wait (Retry-After), in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** `api.example.com:443`; undefined if the error is not of one host. */
+  readonly host: string | undefined;
   constructor(
     message: string,
     details: {
       status?: number | undefined;
+      host?: string | undefined;
       code?: string | undefined;
       retryable?: boolean;
       retryAfterMs?: number | undefined;
@@ -108,8 +145,9 @@ export class PlatformError extends CostbookError {
       next?: NextStep | undefined;
     } = {},
   ) {
-    super(message, { cause: details.cause, next: details.next });
+    super(message, { cause: details.cause, next: details.next, subject: details.host });
     this.status = details.status;
+    this.host = details.host;
     this.code = details.code;
     this.retryable = details.retryable ?? false;
     this.retryAfterMs = details.retryAfterMs;
@@ -165,7 +203,10 @@ export class DamagedFileError extends UnprovenError {
     damage: string,
     { intact, ...details }: { next: NextStep; cause?: unknown; intact?: string | undefined },
   ) {
-    super(`${file} is damaged (${damage})${intact === undefined ? '' : `. Intact: ${intact}`}`, details);
+    super(`${file} is damaged (${damage})${intact === undefined ? '' : `. Intact: ${intact}`}`, {
+      ...details,
+      subject: file,
+    });
     this.file = file;
     this.damage = damage;
   }
@@ -197,28 +238,12 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return typeof syscall === 'string' && typeof code === 'string';
 }
 
-/** How Node and DuckDB report a full disk. */
-const diskFull = /ENOSPC|No space left on device/;
-
-/** How they report a file beyond a limit (`ulimit -f`), or a used-up quota. */
-const fileTooLarge = /EFBIG|File too large/i;
-const overQuota = /EDQUOT|Disk quota exceeded/i;
-
 /** Whether a file of the books is missing, changed or damaged, so that "costbook repair" fixes it. */
 export function isForRepair(error: unknown): error is DamagedFileError | ChangedFileError {
   return error instanceof DamagedFileError || error instanceof ChangedFileError;
 }
 
-/**
- * Whether an error says that this machine can write nothing more: a full disk, a used-up quota, or a limit of file sizes.
- * The platform and names may have the same words: only errors of the machine are read.
- */
-export function isDiskFull(error: unknown): boolean {
-  if (error instanceof CostbookError && error.exitCode !== exitCodes.machine) return false;
-  return [diskFull, overQuota, fileTooLarge].some((pattern) => pattern.test(messageOf(error)));
-}
-
-/** What prevents writing, for the words of an error that `isDiskFull` accepts. */
+/** What prevents writing, by the code of the failure. */
 interface FullDiskWords {
   /** For a title. */
   readonly found: string;
@@ -228,21 +253,50 @@ interface FullDiskWords {
   readonly over: string;
 }
 
+const full: FullDiskWords = {
+  found: 'the disk is full',
+  remedy: 'free some space',
+  over: 'the disk has free space again',
+};
+const fullDisks: Readonly<Record<string, FullDiskWords>> = {
+  disk_full: full,
+  quota_full: {
+    found: 'the disk quota of this user is used up',
+    remedy: 'raise it or free space',
+    over: 'the disk quota has room again',
+  },
+  file_too_large: {
+    found: 'a file reached the file size limit of this process (ulimit -f)',
+    remedy: 'raise the limit (ulimit -f unlimited)',
+    over: 'files are within the file size limit again',
+  },
+};
+
 /** What prevents writing, how to end it, and what to say once it is over. */
-export function fullDiskWords(words: string): FullDiskWords {
-  if (fileTooLarge.test(words))
-    return {
-      found: 'a file reached the file size limit of this process (ulimit -f)',
-      remedy: 'raise the limit (ulimit -f unlimited)',
-      over: 'files are within the file size limit again',
-    };
-  if (overQuota.test(words))
-    return {
-      found: 'the disk quota of this user is used up',
-      remedy: 'raise it or free space',
-      over: 'the disk quota has room again',
-    };
-  return { found: 'the disk is full', remedy: 'free some space', over: 'the disk has free space again' };
+export function fullDiskWords(code: string | undefined): FullDiskWords {
+  return fullDisks[code ?? ''] ?? full;
+}
+
+/** Whether the code of a failure says that nothing more can be written. */
+export function isDiskFull(code: string | undefined): code is string {
+  return Object.hasOwn(fullDisks, code ?? '');
+}
+
+const codesOfFullDisks: Readonly<Record<string, string>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'quota_full',
+  EFBIG: 'file_too_large',
+};
+
+/**
+ * Why this machine can write nothing more, as a code: what the operating system or DuckDB reported, also as the cause of
+ * an error of the machine. Undefined otherwise.
+ */
+export function fullDiskOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof CostbookError && error.exitCode !== exitCodes.machine) return undefined;
+  const code = error instanceof CostbookError ? error.failureCode : (error as NodeJS.ErrnoException).code;
+  return isDiskFull(code) ? code : (codesOfFullDisks[code ?? ''] ?? fullDiskOf(error.cause));
 }
 
 /**
@@ -253,7 +307,7 @@ export function wordsOf(error: unknown): readonly string[] {
   const words = error instanceof CostbookError ? error.message : `this machine failed: ${systemWords(error)}`;
   const lines = words.split('\n').filter((line) => line.trim() !== '');
   const advice = adviceOf(error);
-  if (advice !== undefined) lines.push(advice);
+  if (advice !== undefined) lines.push(asClause(advice.words));
   if (error instanceof CostbookError && error.nextOfRun !== undefined) lines.push(stepSentence(error.nextOfRun));
   return lines.map((line) => `costbook: ${line}`);
 }
@@ -284,21 +338,23 @@ export function systemWords(error: unknown): string {
 }
 
 /** What to do about an error of the operating system, as far as it is always the same. */
-export function adviceOf(error: unknown): string | undefined {
-  if (isDiskFull(error)) {
-    const { found, remedy } = fullDiskWords(messageOf(error));
-    return `${found}: ${remedy} and run this again; nothing that was loaded before is lost`;
+export function adviceOf(error: unknown): NextStep | undefined {
+  const full = fullDiskOf(error);
+  if (full !== undefined) {
+    const { found, remedy } = fullDiskWords(full);
+    return act(`${found}: ${remedy} and run this again; nothing that was loaded before is lost.`);
   }
   if (!isSystemError(error)) return undefined;
   const { code, path, syscall } = error;
-  if (code === 'EROFS') return `${path ?? 'the disk'} is read-only: make it writable`;
+  if (code === 'EROFS') return act(`${path ?? 'the disk'} is read-only: make it writable.`);
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) {
-    return `give the user that runs Costbook access to ${accessTo(error)}`;
+    return act(`give the user that runs Costbook access to ${accessTo(error)}.`);
   }
   const where = path === undefined ? 'is in the place of' : `at or above ${path} is in the place of`;
+  const repairing = 'move it away, then run "costbook repair".';
   if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir'))
-    return `a file ${where} a folder: move it away, then ${repairing}`;
-  return code === 'EISDIR' ? `a folder ${where} a file: move it away, then ${repairing}` : undefined;
+    return act(`a file ${where} a folder: ${repairing}`, 'repair');
+  return code === 'EISDIR' ? act(`a folder ${where} a file: ${repairing}`, 'repair') : undefined;
 }
 
 /** What must be writable: for a new name, the folders that have or get it. */
@@ -307,13 +363,9 @@ function accessTo({ path = '', syscall, dest }: NodeJS.ErrnoException & { readon
   return syscall === 'mkdir' ? dirname(path) : path;
 }
 
-const repairing = 'run "costbook repair"';
-
-/** What was found, with its step as the sentence after it, or as the line after a list. Pure. */
+/** What was found, with its step as the sentence after it. Pure. */
 export function withStep(found: string, next: NextStep | undefined): string {
-  if (next === undefined) return found;
-  if (found.includes('\n')) return `${found}\n${stepSentence(next)}`;
-  return `${/[.!?…]$/.test(found) ? found : `${found}.`} ${stepSentence(next)}`;
+  return next === undefined ? found : `${asSentence(found)} ${stepSentence(next)}`;
 }
 
 /** What an error found, without its step. */
@@ -331,24 +383,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * The first sentence of an error, without the advice after it. If the first line introduces a list, it is joined with the
- * first item, and the others are counted: `2026-10 cannot be closed: acc_one: … (and 2 more)`. Pure.
- */
-export function firstSentence(error: string): string {
-  const lines = error.split('\n').filter((line) => line.trim() !== '');
-  const end = lines.findIndex((line) => !line.trimEnd().endsWith(':'));
-  if (end <= 0) return (lines[0] ?? error).replace(/(?<=[^.])\. +(?=[A-Z"]).*$/, '');
-  const sentence = lines.slice(0, end + 1).map((line) => line.trim().replace(/^- /, ''));
-  const more = lines.slice(end + 1).filter((line) => line.startsWith('- ')).length;
-  return `${sentence.join(' ')}${more === 0 ? '' : ` (and ${more} more)`}`;
-}
-
-/** The first sentence of each line of an error, as one text; lines of a list are counted. Pure. */
-export function firstSentences(error: string): string {
-  const lines = error.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length < 2 || lines[0]?.trimEnd().endsWith(':') === true) return firstSentence(error);
-  return lines.map((line) => firstSentence(line).trim().replace(/\.$/, '')).join('; ');
+/** The first line of anything thrown: the SQL of users fails with more, which shows that SQL. */
+export function firstLineOf(error: unknown): string {
+  return messageOf(error).split('\n')[0] ?? '';
 }
 
 /**

@@ -4,6 +4,7 @@
  *
  * - Events and loads with other names for events, keys and commands, and sentences in place of check codes.
  * - Events, and facts of alerts, without values that were added later.
+ * - Failures as one text with a code, and next steps as words: in events, in restored rows, and in facts of alerts.
  * - Lines of the journal without a hash, before the first line that has one (`changeOf` in journal-lines.ts).
  * - Loads without the platform's clock.
  */
@@ -36,11 +37,8 @@ const keys: Readonly<Record<string, string>> = {
 };
 
 /** Values that some events do not have: a sentence contained them. */
-const noFailure: Values = { error_code: null, next_step: null };
 const added: Readonly<Record<string, Values>> = {
   window_read: { cost_difference: null },
-  run_ended: noFailure,
-  step_ended: noFailure,
   listing_read: { next_step: null, shortfall: null },
 };
 
@@ -57,7 +55,41 @@ const documents: readonly string[] = ['fact', 'message'];
 export function withPresentNames({ number, event, values }: StoredEvent): StoredEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
-  return { number, event: presentWord(events, event), values: { ...added[event], ...renamed(values, all) } };
+  const present = { ...added[event], ...renamed(values, all) };
+  return { number, event: presentWord(events, event), values: withFailures(event, present) };
+}
+
+/** The events, and the tables with restored rows, that have failures, and the name of the text that they had. */
+const textOfFailures: Readonly<Record<string, string>> = {
+  ...{ run_ended: 'error', step_ended: 'error', account_run: 'error', slot_missed: 'reason' },
+  ...{ runs: 'error', steps: 'error', account_runs: 'error' },
+};
+
+/** Values of an event with failures, and with next steps, as records. */
+function withFailures(event: string, values: Values): Values {
+  if (event === 'rows_restored') {
+    const rows = Array.isArray(values['rows']) ? (values['rows'] as readonly Values[]) : [];
+    return { ...values, rows: rows.map((row) => withFailures(String(values['table']), row)) as Values[string] };
+  }
+  if (event === 'listing_read' || event === 'listings') {
+    const step = stepIn(values['next_step']);
+    return step === undefined ? values : { ...values, next_step: JSON.stringify(step) };
+  }
+  const text = textOfFailures[event];
+  if (text === undefined || values[text] === undefined) return values;
+  const { [text]: found, error_code: code, next_step: next, ...others } = values;
+  return { ...others, failures: found === null ? null : JSON.stringify(failuresIn(found, code, next)) };
+}
+
+/** A failure that was stored as text with a code and a step. */
+function failuresIn(found: unknown, code: unknown, next: unknown): readonly unknown[] {
+  return [{ code: code ?? 'unknown', subject: null, found: String(found), next: stepIn(next) ?? null }];
+}
+
+/** A step that was stored as words: `Act: run "costbook repair".` Undefined for a record. */
+function stepIn(words: unknown): { readonly who: string; readonly words: string } | undefined {
+  const [, who, step] = /^(Act|Wait|No action needed): ([\s\S]+)$/.exec(String(words)) ?? [];
+  return who === undefined || step === undefined ? undefined : { who, words: step };
 }
 
 /** Looks a name up in a table; returns it unchanged if it is not there. */
@@ -102,9 +134,20 @@ const addedToFacts: Readonly<Record<string, (fact: Fact) => Fact>> = {
   check: ({ check, error }) => ({
     errorCode: typeof error !== 'string' ? null : error.startsWith(`check ${check} `) ? 'machine' : 'sql',
   }),
-  run: () => ({ outOfDate: [] }),
+  run: (fact) => ({ outOfDate: [], ...failuresInFact(fact) }),
+  books: (fact) => failuresInFact(fact),
   closed_month: ({ month, differs }) => (differs === undefined ? { billed: [], reopen: [month] } : {}),
 };
+
+function failuresInFact({ error, errorCode = null, nextStep = null }: Fact): Fact {
+  const failures = error === null || error === undefined ? [] : failuresIn(error, errorCode, nextStep);
+  return { failures, errorCode, nextStep };
+}
+
+/** A fact of an alert, or a message with such facts, as JSON of the ledger, which may be older than this version. */
+export function parseStored<T>(json: string): T {
+  return JSON.parse(presentDocument(json)) as T;
+}
 
 /** Adds to a fact what it does not have; returns whether that is anything. */
 function addMissing(fact: Fact): boolean {

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ChangedFileError, messageOf } from './errors.ts';
-import { act } from './next-step.ts';
+import { repair } from './next-step.ts';
 
 /** A folder in place of a file below `data`, or a file in place of a folder. */
 export interface Misplaced {
@@ -53,7 +53,7 @@ export function refuseMisplaced(dir: string): void {
   const found = misplacedFiles(dir).filter(({ stopsRuns }) => stopsRuns);
   if (found.length === 0) return;
   throw new ChangedFileError(`${found.map(describeMisplaced).join('; ')}. Nothing was changed`, {
-    next: act('run "costbook repair", which moves it aside.'),
+    next: repair(', which moves it aside'),
   });
 }
 

@@ -3,11 +3,13 @@ export interface NextStep {
   readonly who: 'Act' | 'Wait' | 'No action needed';
   /** An imperative sentence without capital and with a full stop: `run "costbook repair".` */
   readonly words: string;
+  /** The commands that the words name: `repair`, `run nightly`. Left out if they name none. */
+  readonly runs?: readonly string[];
 }
 
-/** A step that somebody must take. */
-export function act(words: string): NextStep {
-  return { who: 'Act', words };
+/** A step that somebody must take, and the commands that its words name. */
+export function act(words: string, ...runs: readonly string[]): NextStep {
+  return runs.length === 0 ? { who: 'Act', words } : { who: 'Act', words, runs };
 }
 
 /** Nobody must act: a later run continues. */
@@ -15,15 +17,24 @@ export function wait(words: string): NextStep {
   return { who: 'Wait', words };
 }
 
+/** The step for files that "costbook repair" heals; `what` follows its name. */
+export function repair(what = ''): NextStep {
+  return act(`run "costbook repair"${what}.`, 'repair');
+}
+
+/** Whether a step names "costbook repair". */
+export function isRepair(next: NextStep | null | undefined): boolean {
+  return next?.runs?.includes('repair') ?? false;
+}
+
+/** A step without secrets. */
+export function redactedStep(step: NextStep, redact: (text: string) => string): NextStep {
+  return { ...step, words: redact(step.words) };
+}
+
 /** `Wait: the next run catches up.` */
 export function nextWords({ who, words }: NextStep): string {
   return `${who}: ${words}`;
-}
-
-/** The step of its words, as `nextWords` wrote them; undefined for anything else. */
-export function parseNextStep(text: string | null | undefined): NextStep | undefined {
-  const [, who, words] = /^(Act|Wait|No action needed): ([\s\S]+)$/.exec(text ?? '') ?? [];
-  return who === undefined || words === undefined ? undefined : { who: who as NextStep['who'], words };
 }
 
 /** The words of a step as a sentence of its own. */
@@ -31,38 +42,52 @@ export function stepSentence({ words }: NextStep): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 }
 
+/** A text with a full stop, so that the next sentence can follow. */
+export function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+/** Words without their full stop, so that a sentence can go on after them. */
+export function asClause(text: string): string {
+  return text.endsWith('.') ? text.slice(0, -1) : text;
+}
+
 /**
  * A step and after it the command to run again: the one that failed, as its user started it (`ingest`, `run nightly`).
  * Unchanged if the step already names that command, or an ingest, and if nobody must act. Pure.
  */
 export function thenAgain(step: NextStep, command: string): NextStep {
-  const isNamed = [`"costbook ${command}`, '"costbook ingest'].some((name) => step.words.includes(name));
-  if (step.who !== 'Act' || isNamed) return step;
-  return act(`${step.words.replace(/\.$/, '')}. Then run "costbook ${command}" again.`);
+  const { who, words, runs = [] } = step;
+  if (who !== 'Act' || runs.includes(command) || runs.includes('ingest')) return step;
+  return act(`${asClause(words)}. Then run "costbook ${command}" again.`, ...runs, command);
 }
 
 /** The next step if the token sees less than before. */
 export const reducedAccessStep: NextStep = act(
   'give the account an admin token and run "costbook ingest" again, or run "costbook ingest --accept-reduced-access" ' +
     'once to confirm.',
+  'ingest',
 );
 
 /** The next step if the platform reports much less than the books. */
 export const reducedTotalsStep: NextStep = act(
   'if the token sees less than before, use one that sees everything and run "costbook ingest" again; if the platform ' +
     'lowered its numbers, run "costbook ingest --accept-reduced-access" once to confirm.',
+  'ingest',
 );
 
 /** The next step if a workspace has another name on the platform. */
 export const renamedStep: NextStep = act(
   'if the workspace was renamed, run "costbook ingest --accept-reduced-access" once: its past moves to the new name, and no ' +
     'amount changes.',
+  'ingest',
 );
 
 /** The next step if more than half of a listing is missing. */
 export const shrunkListingStep: NextStep = act(
   'if the resources are gone, run "costbook ingest --accept-reduced-access" once; if not, use a token that sees them ' +
     'and run "costbook ingest" again.',
+  'ingest',
 );
 
 /** The next step if the token may not read listings. */
@@ -112,13 +137,14 @@ export function isUnprovenStep(next: NextStep | undefined): boolean {
 /** The next step if this machine's clock is more than an hour ahead of the platform's, or behind it. */
 export const clockStep: NextStep = act(
   'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',
+  'ingest',
 );
 
 /** The next step for checks whose SQL failed. */
 export function checkSqlStep(names: readonly string[]): NextStep {
   const files = names.map((name) => `sql/checks/${name}.sql`).join(', ');
-  return act(`fix or remove ${files}, then run "costbook check" again.`);
+  return act(`fix or remove ${files}, then run "costbook check" again.`, 'check');
 }
 
 /** The next step for a check that did not finish on this machine. */
-export const checkMachineStep: NextStep = act('read the error, then run "costbook check" again.');
+export const checkMachineStep: NextStep = act('read the error, then run "costbook check" again.', 'check');

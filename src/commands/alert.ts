@@ -12,9 +12,11 @@ import {
   originOf,
   readableAlertingConfig,
   type UnstoredAlert,
+  undeliveredIn,
   unstoredAlerts,
 } from '../alerts/index.ts';
-import { exitCodes, isForRepair, messageOf, UnprovenError, worstExitCode } from '../base/errors.ts';
+import { exitCodes, isForRepair, messageOf, UnprovenError, wordsOf, worstExitCode } from '../base/errors.ts';
+import { failuresOf } from '../base/failure.ts';
 import { act } from '../base/next-step.ts';
 import { forecastRow } from '../budgets/forecasts/index.ts';
 import { forecastLevel } from '../budgets/rules/index.ts';
@@ -95,15 +97,15 @@ export const alertCommand: Command = {
           delivered: deliveries.filter(({ outcome }) => outcome === 'delivered').length,
         });
         await answer(transitions, deliveries, describeCompleteness(found.state), context);
-        for (const error of problems) for (const line of error.message.split('\n')) context.tell(`costbook: ${line}`);
+        for (const line of problems.flatMap(wordsOf)) context.tell(line);
         if (bug !== undefined) throw bug;
         const code = worstExitCode([exitCodeOfDeliveries(deliveries), ...problems.map((error) => error.exitCode)]);
-        return { exitCode: code, error: code === exitCodes.done ? undefined : failureOf(deliveries, problems), spends };
+        return { exitCode: code, failures: [...problems.flatMap(failuresOf), ...undeliveredIn(deliveries)], spends };
       });
     return evaluate().catch(async (error: unknown) => {
       // The run of a job notifies once, for all of its steps.
       if (context.run === undefined) {
-        await alertWithoutBooks('alert', error, context, { isOfBooks: isForRepair(error) });
+        await alertWithoutBooks('alert', failuresOf(error), context, isForRepair(error) ? error : undefined);
       }
       throw error;
     });
@@ -160,16 +162,6 @@ async function storeAlerts(
   if (unstored.length === 0) return;
   const nothing = { ended: [], notified: [], acknowledged: [], messages: [] };
   await warehouse.recordEvaluation({ runNumber, at, raised: unstored.map(asRaised), ...nothing });
-}
-
-function failureOf(deliveries: readonly Delivery[], problems: readonly Error[]): string {
-  const failed = deliveries.filter(({ outcome }) => outcome !== 'delivered');
-  return [
-    ...problems.map(({ message }) => message),
-    ...failed.map(
-      ({ message, outcome, reason }) => `message ${message.id} to ${message.sink} ${outcome}: ${reason ?? 'order'}`,
-    ),
-  ].join('\n');
 }
 
 async function answer(

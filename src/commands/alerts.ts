@@ -5,20 +5,15 @@ import {
   loadAlertingConfig,
   newMessage,
   originOf,
+  undeliveredIn,
   unstoredStill,
   type WaitingAlert,
 } from '../alerts/index.ts';
 import { feedbackSentences } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import { parseStored } from '../base/former-formats.ts';
 import type { Severity } from '../base/severity.ts';
-import {
-  type AlertFact,
-  alertWords,
-  type CurrentCauses,
-  currentCauses,
-  parseFact,
-  wordsOf,
-} from '../findings/index.ts';
+import { type AlertFact, type CurrentCauses, currentCauses, parseFact, wordsOf } from '../findings/index.ts';
 import { flagOf, reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
@@ -181,7 +176,7 @@ function toJson(row: SqlRow, isOverNow: boolean, answers: readonly StoredAnswer[
     lastDeliveredAt: row['last_delivered_at'],
     pendingMessages: row['pending_messages'],
     deadMessages: row['dead_messages'],
-    title: alertWords({ key: String(row['alert_key']), fact: String(row['fact']) }).title,
+    title: wordsOf(parseFact(String(row['fact']))).title,
     sinks: JSON.parse(String(row['sinks'])),
     fact: JSON.parse(String(row['fact'])),
     answers: answersTo(row, answers).map(({ sink, alert, answeredAt, text }) => ({
@@ -281,7 +276,7 @@ function overWords(fact: AlertFact): string {
 }
 
 function describeEnded(row: SqlRow): string {
-  const { title } = alertWords({ key: String(row['alert_key']), fact: String(row['fact']) });
+  const { title } = wordsOf(parseFact(String(row['fact'])));
   return forTerminal(`  ${row['ended_at']}  ${row['ending']}  ${title}  ${row['alert_key']}`);
 }
 
@@ -311,7 +306,7 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
     }
     const at = await warehouse.seenAt(context.effects.now());
     const messages = kept.map(({ sink, message }) => {
-      const notified = JSON.parse(message) as Message;
+      const notified = parseStored<Message>(message);
       // Only the requested alert, even if its message held others.
       const entries = notified.entries.filter((entry) => entry.key === key);
       const pictures = notified.pictures?.filter((each) => each.key === key);
@@ -338,6 +333,6 @@ async function resend(key: string, waitMs: number, context: CommandContext): Pro
         : outcomes.map(({ sink, outcome }) => `${outcome}  → ${sink}\n`).join(''),
     );
     const exitCode = exitCodeOfDeliveries(deliveries);
-    return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
+    return { exitCode, failures: undeliveredIn(deliveries) };
   });
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
-import { checkMachineStep, checkSqlStep, type NextStep, nextWords, stepSentence } from '../base/next-step.ts';
+import type { Failure } from '../base/failure.ts';
+import { checkMachineStep, checkSqlStep, type NextStep, stepSentence } from '../base/next-step.ts';
 import { type HoursToCheck, hoursToCheck } from '../findings/index.ts';
 import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
@@ -66,19 +67,15 @@ export const checkCommand: Command = {
         const words = complaint(result);
         if (words !== undefined) context.tell(words);
       }
-      const failure = failureOf(results);
-      if (failure !== undefined) context.tell(`costbook: ${stepSentence(failure.next)}`);
-      const failed = results.filter((result) => exitCodeOfCheck(result) !== exitCodes.done);
+      const failures = failuresIn(results);
+      const next = failures[0]?.next ?? undefined;
+      if (next !== undefined) context.tell(`costbook: ${stepSentence(next)}`);
       context.count?.({
         checks: results.length,
-        failed: failed.length,
+        failed: failures.length,
         warned: results.filter((result) => exitCodeOfCheck(result) === exitCodes.done && result.offenders !== 0).length,
       });
-      if (failed.length > 0)
-        context.run?.explain(
-          failed.flatMap((result) => complaint(result) ?? []).join('\n'),
-          failure && { code: failure.code, next: nextWords(failure.next) },
-        );
+      if (failures.length > 0) context.run?.explain(failures);
       return worstExitCode(results.map(exitCodeOfCheck));
     } finally {
       books.close();
@@ -97,13 +94,21 @@ function exitCodeOfCheck({ check, offenders, error }: CheckResult): number {
   return check.severity === 'fail' && offenders !== 0 ? exitCodes.unproven : exitCodes.done;
 }
 
-/** The code and the next step of checks that could not run; undefined if all of them ran. */
-function failureOf(results: readonly CheckResult[]): { readonly code: string; readonly next: NextStep } | undefined {
-  const wrong = results.filter(({ error }) => error?.exitCode === exitCodes.usage);
-  if (wrong.length > 0) return { code: 'check_sql', next: checkSqlStep(wrong.map(({ check }) => check.name)) };
-  return results.some(({ error }) => error !== undefined)
-    ? { code: 'check_machine', next: checkMachineStep }
-    : undefined;
+/** What failed: first the checks that could not run, with the step for all of these. */
+function failuresIn(results: readonly CheckResult[]): readonly Failure[] {
+  const failed = results.filter((result) => exitCodeOfCheck(result) !== exitCodes.done);
+  const wrong = failed.filter(({ error }) => error?.exitCode === exitCodes.usage);
+  const others = failed.filter((result) => result.error !== undefined && !wrong.includes(result));
+  const sqlStep = checkSqlStep(wrong.map(({ check }) => check.name));
+  const machineStep = wrong.length > 0 ? sqlStep : checkMachineStep;
+  const failure = (result: CheckResult, code: string, next: NextStep | null): Failure => {
+    return { code, subject: result.check.name, found: complaint(result) ?? '', next };
+  };
+  return [
+    ...wrong.map((result) => failure(result, 'check_sql', sqlStep)),
+    ...others.map((result) => failure(result, 'check_machine', machineStep)),
+    ...failed.filter(({ error }) => error === undefined).map((result) => failure(result, 'check_found_rows', null)),
+  ];
 }
 
 function toJson({ check, offenders, rows, error }: CheckResult): Record<string, unknown> {

@@ -109,9 +109,10 @@ async function closeUnderLock(closing: Closing): Promise<Outcome> {
       ...(await rulesNotApplied(connection, context.dir)),
     ];
     if (obstacles.length > 0) {
-      throw new UnprovenError(
-        [`${formatMonth(month.start)} cannot be closed:`, ...obstacles.map((text) => `- ${text}`)].join('\n'),
-      );
+      const refused = `${formatMonth(month.start)} cannot be closed:`;
+      throw new UnprovenError([refused, ...obstacles.map((text) => `- ${text}`)].join('\n'), {
+        mistakes: obstacles.map((text) => ({ found: `${refused} ${text}` })),
+      });
     }
     const warning = firstCloseWarning({ month, closed, accounts });
     if (warning !== undefined) context.tell(`warning: ${warning}`);

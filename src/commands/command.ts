@@ -100,7 +100,7 @@ export interface RunUnderWay {
   /** Whether no step follows, so that the end of the run publishes what this step wrote. */
   readonly isLast: boolean;
   /** Why the step failed, if its command returns an exit code instead of throwing. */
-  explain(error: string, failure?: Failure): void;
+  explain(failures: readonly Failure[]): void;
   /** The spend of every budget, if a step just computed it. */
   keepSpends(spends: readonly SpendNow[]): void;
   /** What the checks of a step found, for the alerts of this run. */

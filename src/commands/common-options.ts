@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { messageOf, mistakenSettings, UsageError } from '../base/errors.ts';
+import { mistakenSettings, UsageError } from '../base/errors.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
 import type { Option } from '../options/kinds.ts';
 import { type GivenOptions, type Reading, reading } from '../options/read.ts';
@@ -67,7 +67,8 @@ function mistakesOf({ check }: Pick<Reading<typeof commonOptions>, 'check'>): Us
     check();
     return undefined;
   } catch (error) {
-    return new UsageError(messageOf(error), { code: mistakenSettings });
+    if (!(error instanceof UsageError)) throw error;
+    return new UsageError(error.mistakes, { code: mistakenSettings });
   }
 }
 

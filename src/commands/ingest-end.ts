@@ -1,6 +1,7 @@
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { UsageError, withStep, worstExitCode } from '../base/errors.ts';
-import { nextWords, parseNextStep, unprovenStepAfter } from '../base/next-step.ts';
+import { UsageError, withStep, wordsOf, worstExitCode } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import { nextWords, unprovenStepAfter } from '../base/next-step.ts';
 import { stepAfterRun } from '../findings/index.ts';
 import type { AccountSummary } from '../ingest/index.ts';
 import { describeCompleteness } from '../reports/formats/index.ts';
@@ -36,7 +37,7 @@ export async function applyAllocation(
     return undefined;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    for (const line of error.message.split('\n')) tell(`costbook: ${line}`);
+    for (const line of wordsOf(error)) tell(line);
     return error;
   }
 }
@@ -69,7 +70,7 @@ export function toJson(summary: AccountSummary): Record<string, unknown> {
     retries: summary.retries,
     unproven: summary.unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
     postponed: summary.unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
-    errors: summary.errors.map((error, index) => withStep(error, parseNextStep(summary.failures[index]?.next))),
+    errors: summary.failures.map(({ found, next }) => withStep(found, next ?? undefined)),
     inventory: {
       requests: sumOf(summary.listings, ({ requests }) => requests),
       resources: sumOf(summary.listings, ({ resources }) => resources),
@@ -99,12 +100,11 @@ function completeWords({ completeThrough, settledThrough }: AccountSummary): str
 }
 
 /** What failed, each with its next step: the one of its alert. `startedAs` is the command that its user started. */
-function failureLines({ errors, failures, exitCodes }: AccountSummary, startedAs: string): string[] {
-  return errors.flatMap((error, index) => {
-    const { code = null, next = null } = failures[index] ?? {};
+function failureLines({ failures, exitCodes }: AccountSummary, startedAs: string): string[] {
+  return failures.flatMap((failure) => {
     const failed = { command: 'ingest', startedAs, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
-    const step = stepAfterRun({ ...failed, error, errorCode: code, nextStep: next });
-    return [`FAILED ${error}`, `  ${nextWords(step)}`];
+    const step = stepAfterRun({ ...failed, failures: [failure] });
+    return [`FAILED ${failure.found}`, `  ${nextWords(step)}`];
   });
 }
 
@@ -130,7 +130,7 @@ export function describe(summary: AccountSummary, startedAs: string): string {
         )}`,
     );
     const isRefused = listings.length === 0;
-    lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.errors));
+    lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.failures));
   }
   const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
   lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
@@ -140,19 +140,20 @@ export function describe(summary: AccountSummary, startedAs: string): string {
 }
 
 /** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */
-function unreadListings(listings: AccountSummary['listings'], errors: readonly string[]): string[] {
+function unreadListings(listings: AccountSummary['listings'], failures: readonly Failure[]): string[] {
   const groups = new Map<string, { names: string[]; listing: AccountSummary['listings'][number] }>();
   for (const listing of listings) {
-    const { outcome, resourceType, tokenWorkspace, reason, next = reason } = listing;
+    const { outcome, resourceType, tokenWorkspace, reason, next } = listing;
     if (outcome === 'read') continue;
+    const what = `${outcome} ${next === undefined ? reason : nextWords(next)}`;
     const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
-    const group = groups.get(`${outcome} ${next}`) ?? { names: [], listing };
+    const group = groups.get(what) ?? { names: [], listing };
     group.names.push(`${resourceType}${whose}`);
-    groups.set(`${outcome} ${next}`, group);
+    groups.set(what, group);
   }
   return [...groups.values()].flatMap(({ names, listing: { outcome, reason, next } }) => {
     const head = `  ${outcome.toUpperCase()} listing ${names.join(', ')}:`;
-    if (errors.includes(String(reason))) return [`${head} for the reason above`];
-    return [`${head} ${reason}`, ...(next === undefined ? [] : [`    ${next}`])];
+    if (failures.some(({ found }) => found === reason)) return [`${head} for the reason above`];
+    return [`${head} ${reason}`, ...(next === undefined ? [] : [`    ${nextWords(next)}`])];
   });
 }

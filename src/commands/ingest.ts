@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { exitCodeOf, foundIn, PlatformError, wordsOf, worstExitCode } from '../base/errors.ts';
-import { failureOf } from '../base/failure.ts';
+import { exitCodeOf, PlatformError, wordsOf, worstExitCode } from '../base/errors.ts';
+import { failuresOf, redactedFailures } from '../base/failure.ts';
 import { wait } from '../base/next-step.ts';
 import { clientFor, loadConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { firstFailure, type IngestProgress, ingest } from '../ingest/index.ts';
+import { failuresOfRun, type IngestProgress, ingest } from '../ingest/index.ts';
 import { checkRange, reading } from '../options/read.ts';
 import { minutesOfAccount, minutesOfWindow, options } from '../options/table.ts';
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
@@ -93,13 +93,8 @@ export const ingestCommand: Command = {
       for (const line of unarchived === undefined ? [] : wordsOf(unarchived)) context.tell(line);
       const mistakes = [mistake, unarchived].flatMap((each) => (each === undefined ? [] : [exitCodeOf(each)]));
       const exitCode = worstExitCode([...summaries.flatMap((summary) => summary.exitCodes), ...mistakes]);
-      if (exitCode === 0) return { exitCode };
-      const failed = firstFailure(summaries);
-      if (failed !== undefined) return { exitCode, ...failed };
-      const other = mistake ?? unarchived;
-      return other === undefined
-        ? { exitCode }
-        : { exitCode, error: context.redact(foundIn(other)), failure: failureOf(other) };
+      const others = [mistake, unarchived].flatMap((each) => (each === undefined ? [] : failuresOf(each)));
+      return { exitCode, failures: redactedFailures([...failuresOfRun(summaries), ...others], context.redact) };
     });
   },
 };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { UsageError } from '../base/errors.ts';
+import { type Mistake, mistakesIn, UsageError } from '../base/errors.ts';
 import { act, nextWords } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
@@ -27,43 +27,38 @@ export function stepCommand(name: Step['name']): Promise<Command> {
 
 /** The jobs of all files. Throws UsageError that lists every mistake in every file. */
 export async function expectJobs(readings: readonly JobReading[], context: CommandContext): Promise<readonly Job[]> {
-  const problems: string[] = [];
+  const problems: Mistake[] = [];
   for (const reading of readings) problems.push(...(await mistakesOf(reading, context)));
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
   return readings.flatMap(({ job }) => job ?? []);
 }
 
 /**
- * The mistakes in a job's file, one per line, in the file's order, including options that the steps' commands reject.
+ * The mistakes in a job's file, in the file's order, including options that the steps' commands reject.
  * Does not read the books, so anything that depends on them is not checked.
  */
 export async function mistakesOf(
-  { file, steps, problem }: Pick<JobReading, 'file' | 'steps' | 'problem'>,
+  { file, steps, problems }: Pick<JobReading, 'file' | 'steps' | 'problems'>,
   context: CommandContext,
-): Promise<string[]> {
-  const mistakes = problem?.split('\n') ?? [];
+): Promise<readonly Mistake[]> {
+  const mistakes = new Map(problems.map((problem) => [problem.found, problem]));
   for (const step of steps.map((each) => withMonth(each, context.effects.now()))) {
     try {
       const command = await stepCommand(step.name);
       await command.check?.(inputOf(step), context);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      const place = step.where ?? file;
-      for (const line of error.message.split('\n')) {
+      const ofStep = (found: string) => `${step.where ?? file}: ${found} (step "${commandLineOf(step)}")`;
+      for (const mistake of mistakesIn(error)) {
         // A mistake of the configuration has its own place, and may stop several steps.
-        const words = isOfConfiguration(line) ? line : `${place}: ${line} (step "${commandLineOf(step)}")`;
-        if (!mistakes.includes(words)) mistakes.push(words);
+        const own = mistake.line === undefined ? { found: ofStep(mistake.found), file, line: step.line } : mistake;
+        if (!mistakes.has(own.found)) mistakes.set(own.found, own);
       }
     }
   }
-  function lineOf(mistake: string): number {
-    return Number(/^:(\d+):/.exec(mistake.slice(file.length))?.[1] ?? Number.POSITIVE_INFINITY);
-  }
-  return mistakes.sort((a, b) => (lineOf(a) === lineOf(b) ? 0 : lineOf(a) - lineOf(b)));
-}
-
-function isOfConfiguration(mistake: string): boolean {
-  return /^\S*costbook\.yaml:\d+:\d+: /.test(mistake);
+  const lineIn = (mistake: Mistake) =>
+    mistake.file === file ? (mistake.line ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;
+  return [...mistakes.values()].sort((one, other) => lineIn(one) - lineIn(other));
 }
 
 /** The command input of a step. */
@@ -98,7 +93,7 @@ export async function faultsOfJobFiles(
 ): Promise<readonly JobFileFaults[]> {
   const { dir, env, effects, keepSecret } = context;
   const now = effects.now();
-  const jobs: string[] = [];
+  const jobs: Mistake[] = [];
   const stopped: string[] = [];
   // The configuration was read before. Nothing else of a project can make a built-in job wrong but SQL of its own.
   const onlyOwn = !existsSync(join(dir, 'sql'));
@@ -110,19 +105,19 @@ export async function faultsOfJobFiles(
   const again = stopped.map((name) => `"costbook run ${name}"`).join(' and ');
   return [
     {
-      mistakes: jobs,
+      mistakes: jobs.map(({ found }) => found),
       effect: `${again} and "costbook schedule" do not start`,
       next: nextWords(act('correct the file, then run "costbook doctor".')),
       alert: null,
     },
     {
-      mistakes: mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: alertSinksOf(sinks) })),
+      mistakes: linesOf(() => loadBudgets(budgetsFile(dir), { now, sinks: alertSinksOf(sinks) })),
       effect: 'budgets are not evaluated',
       next: nextWords(act('correct the file, then run "costbook alert".')),
       alert: alertKey,
     },
     {
-      mistakes: mistakesIn(() => loadAllocation(allocationFile(dir))),
+      mistakes: linesOf(() => loadAllocation(allocationFile(dir))),
       effect: 'the rules that were applied before stay',
       next: nextWords(act('correct the file, then run "costbook allocation test".')),
       alert: null,
@@ -130,12 +125,12 @@ export async function faultsOfJobFiles(
   ].filter(({ mistakes }) => mistakes.length > 0);
 }
 
-function mistakesIn(read: () => unknown): readonly string[] {
+function linesOf(read: () => unknown): readonly string[] {
   try {
     read();
     return [];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return error.message.split('\n');
+    return mistakesIn(error).map(({ found }) => found);
   }
 }

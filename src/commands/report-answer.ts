@@ -167,12 +167,10 @@ export function expectAnswerable(
   { requireComplete, allowEmpty }: Pick<ReportLine, 'requireComplete' | 'allowEmpty'>,
 ): void {
   const missing = [...new Set(obstacles.flatMap((one) => one.missing))];
-  if (requireComplete && missing.length > 0) {
-    throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
-  }
+  if (requireComplete && missing.length > 0) throw new UnprovenError([...missing, 'nothing was written']);
   const refusals = refusalWords(obstacles.flatMap((one) => one.refusals));
   if (allowEmpty || refusals.length === 0) return;
-  throw new UsageError(`${refusals.join('\n')}\nnothing was written; --allow-empty writes the empty answer`);
+  throw new UsageError([...refusals, 'nothing was written; --allow-empty writes the empty answer']);
 }
 
 /** Opens the books as of the right instant, and finds the reasons why the report cannot run. */

@@ -39,7 +39,7 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
   const { books, state, values, evaluated, besides, missing, refusals } = opened;
   try {
     const { connection } = books;
-    if (refusals.length > 0) throw new UsageError(refusalWords(refusals).join('\n'));
+    if (refusals.length > 0) throw new UsageError(refusalWords(refusals));
     const advice = isOfOwners(report) ? await adviceOnOwners(connection, context.dir) : [];
     const warnings = [...missing, ...(evaluated?.gone ?? []), ...advice];
     if (besides !== undefined) warnings.push(besidesWords(besides));

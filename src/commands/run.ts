@@ -2,8 +2,6 @@ import { alertWithoutBooks } from '../alerts/index.ts';
 import {
   exitCodeOf,
   exitCodes,
-  foundIn,
-  isDiskFull,
   isForRepair,
   MachineError,
   messageOf,
@@ -11,7 +9,7 @@ import {
   wordsOf,
   worstExitCode,
 } from '../base/errors.ts';
-import { diskFullCode, failureOf } from '../base/failure.ts';
+import { type Failure, failuresOf, nextOfFirst, redactedFailures, textOf } from '../base/failure.ts';
 import { expectProject } from '../base/project-folder.ts';
 import {
   commandLineOf,
@@ -36,7 +34,7 @@ import type { Warehouse } from '../warehouse/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
-import { type Outcome, openEnd, openForRun, redacted, withStepOfRun } from './writing-run.ts';
+import { type Outcome, openEnd, openForRun, withStepOfRun } from './writing-run.ts';
 
 /** Steps after which the results of earlier checks say nothing about the books. */
 const changesBooks: readonly StepName[] = ['ingest', 'close'];
@@ -112,21 +110,20 @@ interface JobRun {
   readonly context: CommandContext;
 }
 
-/** Called with whether the disk is full, the failure in words, and errors of the books that prevent storing alerts. */
-type OnFailure = (isOfDisk: boolean, words: string, ofBooks: unknown) => Promise<void>;
+/** Called with what failed, and with the error of the books that prevents storing alerts. */
+type OnFailure = (failures: readonly Failure[], ofBooks: unknown) => Promise<void>;
 
 /** Runs a job. If the books cannot store its failure and the job alerts, notifies the sinks without the books. */
 async function alertingWithoutBooks(asked: JobRun): Promise<number> {
   const { job, context } = asked;
-  async function alert(isOfDisk: boolean, words: string, ofBooks: unknown): Promise<void> {
-    const isOfBooks = isForRepair(ofBooks);
-    if (!alerts(asked) || !(isOfDisk || isOfBooks)) return;
-    await alertWithoutBooks(startedAs(job), isOfDisk ? new Error(words) : ofBooks, context, { isOfBooks });
+  async function alert(failures: readonly Failure[], ofBooks: unknown): Promise<void> {
+    if (alerts(asked))
+      await alertWithoutBooks(startedAs(job), failures, context, isForRepair(ofBooks) ? ofBooks : undefined);
   }
   try {
     return await runJob(asked, alert);
   } catch (error) {
-    await alert(isDiskFull(error), messageOf(error), error);
+    await alert(failuresOf(error), error);
     throw error;
   }
 }
@@ -216,15 +213,13 @@ async function runUnderLock(
       log: effects.log,
     });
   } catch (error) {
-    await end({ exitCode: exitCodeOf(error), error: foundIn(error), failure: failureOf(error) }).catch(
-      (further: unknown) =>
-        effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
+    await end({ exitCode: exitCodeOf(error), failures: failuresOf(error) }).catch((further: unknown) =>
+      effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
     );
     throw error;
   }
   const outcome = outcomeOf(results, context.signal);
-  const isOfDisk = results.some(({ failure }) => failure?.code === diskFullCode);
-  if (outcome.error !== undefined) await onFailure(isOfDisk, outcome.error, ofBooks);
+  if (outcome.failures.length > 0) await onFailure(outcome.failures, ofBooks);
   await end({ ...outcome, spends });
   await answer({ job, slot, runNumber: run.number, ...outcome, results }, context);
   return worstExitCode([outcome.exitCode]);
@@ -234,12 +229,7 @@ async function runUnderLock(
 function redactedLedger(warehouse: Warehouse, { redact }: CommandContext): Pick<Warehouse, 'stepBegan' | 'stepEnded'> {
   return {
     stepBegan: (begun) => warehouse.stepBegan(begun),
-    stepEnded: (end) =>
-      warehouse.stepEnded({
-        ...end,
-        error: end.error && redact(end.error),
-        failure: redacted(end.failure, redact),
-      }),
+    stepEnded: (end) => warehouse.stepEnded({ ...end, failures: redactedFailures(end.failures, redact) }),
   };
 }
 
@@ -303,12 +293,12 @@ interface Answer {
   readonly slot: Instant | undefined;
   readonly runNumber: number;
   readonly exitCode: number;
-  readonly error: string | undefined;
+  readonly failures: readonly Failure[];
   readonly results: readonly StepResult[];
 }
 
 async function answer(
-  { job, slot, runNumber, exitCode, error, results }: Answer,
+  { job, slot, runNumber, exitCode, failures, results }: Answer,
   context: CommandContext,
 ): Promise<void> {
   if (context.json) {
@@ -316,15 +306,14 @@ async function answer(
       ...result,
       seconds: result.seconds.toFixed(3),
       exitCode: result.exitCode ?? null,
-      error: result.error ?? null,
-      failure: undefined,
-      errorCode: result.failure?.code ?? null,
-      nextStep: result.failure?.next ?? null,
+      error: textOf(result.failures),
+      errorCode: result.failures[0]?.code ?? null,
+      nextStep: nextOfFirst(result.failures),
       figures: result.figures ?? null,
     }));
     const value = {
       ...{ run: runNumber, job: job.name, slot: slot === undefined ? null : formatInstant(slot) },
-      ...{ exitCode, error: error ?? null, steps },
+      ...{ exitCode, error: textOf(failures), steps },
     };
     await context.write(`${context.redact(JSON.stringify(value))}\n`);
     return;
@@ -333,12 +322,12 @@ async function answer(
     name,
     type: name === 'seconds' ? 'DECIMAL' : 'VARCHAR',
   }));
-  const cells = results.map(({ commandLine, outcome, seconds, figures, error: reason }) => [
+  const cells = results.map(({ commandLine, outcome, seconds, figures, failures: [first] }) => [
     commandLine,
     outcome.replace('_', ' '),
     outcome === 'left_out' ? '' : seconds.toFixed(1),
     // Before it is cut: half a secret would not be recognized.
-    (reason && context.redact(reason))?.split('\n')[0] ??
+    (first && context.redact(first.found)) ??
       Object.entries(figures ?? {})
         .map(([name, value]) => `${name} ${value}`)
         .join(', '),

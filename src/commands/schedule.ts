@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { CostbookError, exitCodes, messageOf, UsageError } from '../base/errors.ts';
+import { CostbookError, exitCodes, type Mistake, messageOf, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import {
   doneThroughOf,
@@ -204,7 +204,7 @@ function gauges(states: readonly JobState[]): string {
 /** Lists the valid jobs, and reports the mistakes in the others. */
 async function list(readings: readonly JobReading[], context: CommandContext): Promise<number> {
   const jobs: Job[] = [];
-  const mistakes: string[] = [];
+  const mistakes: Mistake[] = [];
   for (const reading of readings) {
     const found = await mistakesOf(reading, context);
     mistakes.push(...found);
@@ -239,6 +239,6 @@ async function list(readings: readonly JobReading[], context: CommandContext): P
     );
   }
   // The valid jobs have been listed by now.
-  if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'));
+  if (mistakes.length > 0) throw new UsageError(mistakes);
   return exitCodes.done;
 }

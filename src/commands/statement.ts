@@ -121,9 +121,8 @@ async function writeStatements(asked: Asked, context: CommandContext): Promise<r
       ...{ accounts, now, isOfFuture: false, budgets: [] },
     });
     const missing = incompleteness(accounts, periods);
-    if (asked.isRequired && missing.length > 0) throw new UnprovenError(`${missing.join('\n')}\nnothing was written`);
-    if (refusals.length > 0)
-      throw new UsageError(`${[...new Set(refusalWords(refusals))].join('\n')}\nnothing was written`);
+    if (asked.isRequired && missing.length > 0) throw new UnprovenError([...missing, 'nothing was written']);
+    if (refusals.length > 0) throw new UsageError([...new Set(refusalWords(refusals)), 'nothing was written']);
     for (const sentence of missing) context.tell(`warning: ${sentence}; the statement is marked as a draft`);
     const [period] = periods;
     if (period === undefined) throw new Error('a statement is about a month');
@@ -207,7 +206,7 @@ async function bound(
   const problems: string[] = [];
   const problem = (text: string): number => problems.push(text);
   const read = await readParameters(ofOwner, given, { now: effects.now(), dir, folders: [], problem });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
   return settleParameters(read, state);
 }
 

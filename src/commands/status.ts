@@ -1,9 +1,18 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { allOpenAlerts, countWords, unstoredStill, type WaitingAlert } from '../alerts/index.ts';
-import { exitCodes, firstSentences } from '../base/errors.ts';
-import { unprovenWindowCode } from '../base/failure.ts';
-import { act, isUnprovenStep, type NextStep, nextWords, unprovenStepAfter } from '../base/next-step.ts';
+import { exitCodes } from '../base/errors.ts';
+import { type Failure, failuresIn, firstOf, hasCode, shortly, textOf, unprovenWindowCode } from '../base/failure.ts';
+import {
+  act,
+  asClause,
+  isRepair,
+  isUnprovenStep,
+  type NextStep,
+  nextWords,
+  repair,
+  unprovenStepAfter,
+} from '../base/next-step.ts';
 import { loadConfig } from '../config/index.ts';
 import {
   alertRows,
@@ -101,7 +110,12 @@ interface AccountStatus {
   /** Recent windows that are not proven yet: the next run fetches them again. */
   readonly postponed: readonly UnprovenText[];
   /** The last ingest of this account; null if there was none. */
-  readonly lastRun: { readonly runNumber: number; readonly exitCode: number; readonly error: string | null } | null;
+  readonly lastRun: {
+    readonly runNumber: number;
+    readonly exitCode: number;
+    readonly error: string | null;
+    readonly failures: readonly Failure[];
+  } | null;
 }
 
 /** A reason not to trust the numbers. */
@@ -124,8 +138,6 @@ interface Shown extends Status {
   /** Whether files of the books have faults. */
   readonly isForRepair: boolean;
 }
-
-const repairing = 'run "costbook repair"';
 
 interface Status {
   /** Whether everything is proven and fresh; decides the exit code of `--exit-code`. */
@@ -160,13 +172,15 @@ interface Status {
     readonly exitCode: number | null;
     readonly error: string | null;
     readonly errorCode: string | null;
+    readonly failures: readonly Failure[];
     /** What to do, as the alert says it. */
     readonly next: string;
+    readonly step: NextStep;
     readonly at: string | null;
   } | null;
-  readonly lastRun: Readonly<Record<string, unknown>> | null;
+  readonly lastRun: (Readonly<Record<string, unknown>> & { readonly failures: readonly Failure[] }) | null;
   /** The step of the last run that failed, and what to do; null if it succeeded, or if it only refused a close. */
-  readonly lastRunStep: { readonly command: string; readonly next: string } | null;
+  readonly lastRunStep: { readonly command: string; readonly next: string; readonly step: NextStep } | null;
   /** The full disk that a later run found: the books could not store that run. Null if there is none. */
   readonly fullDisk: { readonly title: string; readonly next: string | null; readonly at: string } | null;
   /** What a later run found and the books could not store: a full disk, or books that cannot be written. */
@@ -204,6 +218,7 @@ async function readStatus(
     const account = String(row['account']);
     const unproven = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
     const completeThrough = row['complete_through'];
+    const failures = failuresIn(row['failures']);
     accounts.push({
       account,
       name: textOrNull(row['name']),
@@ -223,7 +238,8 @@ async function readStatus(
           : {
               runNumber: Number(row['run_number']),
               exitCode: Number(row['exit_code']),
-              error: textOrNull(row['error']),
+              error: textOf(failures),
+              failures,
             },
     });
   }
@@ -263,7 +279,10 @@ async function readStatus(
       list: open,
     },
     failedIngest: failedIngest === undefined ? null : failureIn(failedIngest),
-    lastRun: lastRun === undefined ? null : { ...lastRun, runNumber: Number(lastRun['runNumber']) },
+    lastRun:
+      lastRun === undefined
+        ? null
+        : { ...lastRun, runNumber: Number(lastRun['runNumber']), failures: failuresIn(lastRun['failures']) },
     lastRunStep: failedStepOf(lastRun, failures),
     futureDates: (await futureInstants(connection, now)) ?? null,
   };
@@ -278,15 +297,18 @@ function failedStepOf(lastRun: SqlRow | undefined, failures: readonly SqlRow[]):
   const row = step ?? {
     ...{ command, outcome, error: lastRun['error'], exit_code: lastRun['exitCode'] },
     ...{ error_code: lastRun['errorCode'], next_step: lastRun['nextStep'], ended_at: lastRun['endedAt'] },
+    failures: lastRun['failures'],
   };
-  return { command: String(row['command']), next: failureIn(row).next };
+  const { next, step: ofRow } = failureIn(row);
+  return { command: String(row['command']), next, step: ofRow };
 }
 
 /** A run that failed or was interrupted, from its row. */
 function failureIn(row: SqlRow): NonNullable<Status['failedIngest']> {
   const ended = endedRunOf(row);
-  const { exitCode, error, errorCode, endedAt } = ended;
-  return { exitCode, error, errorCode, next: nextWords(stepAfterRun(ended)), at: endedAt };
+  const { exitCode, error, errorCode, failures, endedAt } = ended;
+  const step = stepAfterRun(ended);
+  return { exitCode, error, errorCode, failures, next: nextWords(step), step, at: endedAt };
 }
 
 /** The status with what is read from files: faults of the books, mistakes in jobs/, and what a run could not store. */
@@ -301,15 +323,15 @@ function withFaults(
 ): Shown {
   const { files, jobFiles, unended } = faults;
   // The fault itself says what the run found.
-  const unstored = faults.unstored.filter(({ next = '' }) => files.length === 0 || !next.includes(repairing));
+  const unstored = faults.unstored.filter(({ step }) => files.length === 0 || !isRepair(step));
   const disk = unstored.find(({ key }) => key === diskKey);
   const fullDisk = disk === undefined ? null : { title: disk.title, next: disk.next ?? null, at: disk.at };
   const hidden = faults.unstored.find((alert) => !unstored.includes(alert));
   // A failure with a step of its own names the command to run after the repair.
   const isKilled = unended !== null && !unended.isActive;
   const isLate = isKilled || ofBooks.some(({ next }) => next === staleStep) || status.failedIngest !== null;
-  const needsIngest = isLate && (isForRepair(status.failedIngest) || status.failedIngest === null);
-  const step = act(`${repairing}.${needsIngest ? ' Then run "costbook ingest".' : ''}`);
+  const needsIngest = isLate && (isRepair(status.failedIngest?.step) || status.failedIngest === null);
+  const step = needsIngest ? act('run "costbook repair". Then run "costbook ingest".', 'repair', 'ingest') : repair();
   const ofFiles = files.map((each) => ({ words: each.found, next: step, key: hidden?.key }));
   const found = [...ofFiles, ...ofBooks];
   return {
@@ -325,16 +347,9 @@ function withFaults(
   };
 }
 
-/** Whether a failed ingest met a fault of the files. */
-function isForRepair(failed: Status['failedIngest']): boolean {
-  return failed?.next.includes(repairing) ?? false;
-}
-
 /** A reason as one sentence; steps that only name the cure of old or unproven numbers have fields of their own. */
 function sentenceOf({ words, next }: Reason): string {
-  return next === undefined || next === staleStep || isUnprovenStep(next)
-    ? words
-    : `${words}: ${next.words.replace(/\.$/, '')}`;
+  return next === undefined || next === staleStep || isUnprovenStep(next) ? words : `${words}: ${asClause(next.words)}`;
 }
 
 /** How many days of restatements are shown. */
@@ -412,7 +427,7 @@ function painter(noColor: boolean, { env, isTerminal }: CommandContext): Paint {
 /** Whether the last ingest failed for another reason than windows that are reported as unproven. */
 function hasOwnFailure({ failedIngest, found }: Shown): boolean {
   const isReported = found.some(({ next }) => isUnprovenStep(next));
-  return failedIngest !== null && !(failedIngest.errorCode === unprovenWindowCode && isReported);
+  return failedIngest !== null && !(hasCode(failedIngest.failures, unprovenWindowCode) && isReported);
 }
 
 /** The reasons, each with its next step. A failed ingest below says what to do about numbers that are too old. */
@@ -432,14 +447,14 @@ function reasonLines(status: Shown, paint: Paint): string[] {
 function failureLines(status: Shown, paint: Paint): string[] {
   const { failedIngest } = status;
   if (failedIngest === null || !hasOwnFailure(status)) return [];
-  const { exitCode, error, next, at } = failedIngest;
+  const { exitCode, failures, next, at } = failedIngest;
   const when = at === null ? '' : ` at ${at}`;
   return [
     paint(
       'red',
-      `  - the last ingest failed${when}${exitCode === null ? '' : ` (exit ${exitCode})`}: ${reasonOf(error)}`,
+      `  - the last ingest failed${when}${exitCode === null ? '' : ` (exit ${exitCode})`}: ${reasonOf(failures)}`,
     ),
-    ...(status.isForRepair && isForRepair(failedIngest) ? [] : [`    ${forTerminal(next)}`]),
+    ...(status.isForRepair && isRepair(failedIngest.step) ? [] : [`    ${forTerminal(next)}`]),
   ];
 }
 
@@ -475,16 +490,11 @@ const alertsShown = 5;
 /** The alert key of a failed ingest. */
 const ingestKey = 'run/ingest';
 
-/** A run's error after a colon, without the failures of the ingest that are shown above; empty if there are no others. */
-function reasonOnce(error: string | null, { failedIngest }: Shown): string {
-  if (error === null) return `: ${reasonOf(error)}`;
-  const said = linesIn(failedIngest?.error ?? '');
-  const others = linesIn(error).filter((line) => !said.some((each) => line.includes(each) || each.includes(line)));
-  return others.length === 0 ? '' : `: ${reasonOf(others.join('\n'))}`;
-}
-
-function linesIn(error: string): readonly string[] {
-  return error.split('\n').filter((line) => line.trim() !== '');
+/** What failed, after a colon, without the failures of the ingest that are shown above; empty if there are no others. */
+function reasonOnce(failures: readonly Failure[], { failedIngest }: Shown): string {
+  const above = failedIngest?.failures ?? [];
+  const others = failures.filter(({ found }) => !above.some((each) => each.found === found));
+  return others.length === 0 && failures.length > 0 ? '' : `: ${reasonOf(others)}`;
 }
 
 /** The open alerts, most severe first, without those whose facts are shown above. */
@@ -523,9 +533,8 @@ function datedWords(asOf: string | undefined, { accounts }: Status): string {
   return isOld ? ` (as of ${asOf})` : '';
 }
 
-/** The first sentence of each line of an error; the run's row has all of it. */
-function reasonOf(error: string | null): string {
-  return forTerminal(error === null ? 'no reason is stored' : firstSentences(error), maxSentenceLength);
+function reasonOf(failures: readonly Failure[]): string {
+  return forTerminal(failures.length === 0 ? 'no reason is stored' : shortly(failures), maxSentenceLength);
 }
 
 function describe(status: Shown, now: Instant, paint: Paint): string {
@@ -583,8 +592,8 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     lines.push(...unprovenLines(account.unproven, 'UNPROVEN').map((line) => paint('red', line)));
     lines.push(...unprovenLines(account.postponed, 'not yet proven').map((line) => paint('yellow', line)));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
-      const { exitCode, error } = account.lastRun;
-      const reason = reasonOnce(error, status);
+      const { exitCode, failures } = account.lastRun;
+      const reason = reasonOnce(failures, status);
       if (reason !== '' || accounts.length > 1)
         lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}${reason}`);
     }
@@ -598,7 +607,8 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
     const rows = `${counted(corrections, 'correction')}, billed in ${parts.join(', ')}`;
     lines.push(`  ${month} changed by ${usd(cost, true)} since its close: ${rows}`);
   }
-  lines.push(...linesIn(revokedWords(revoked) ?? ''));
+  const revoke = revokedWords(revoked);
+  if (revoke !== undefined) lines.push(revoke);
   if (restated.hours > 0) {
     const hours = counted(restated.hours, 'hourly cost');
     lines.push(
@@ -613,8 +623,7 @@ function describe(status: Shown, now: Instant, paint: Paint): string {
 /** What to do about the last run if it failed, unless an alert or a reason above says it. */
 function stepOfLastRun(status: Shown): string[] {
   const { lastRunStep, alerts, failedIngest } = status;
-  if (lastRunStep === null || isUndelivered(status) || (status.isForRepair && lastRunStep.next.includes(repairing)))
-    return [];
+  if (lastRunStep === null || isUndelivered(status) || (status.isForRepair && isRepair(lastRunStep.step))) return [];
   const isAbove = lastRunStep.command === 'ingest' && failedIngest !== null;
   const isAlert = alerts.list.some(({ key }) => key === `run/${encodeURIComponent(lastRunStep.command)}`);
   return isAbove || isAlert ? [] : [`  ${forTerminal(lastRunStep.next)}`];
@@ -630,7 +639,12 @@ function lastRunLine(run: NonNullable<Status['lastRun']>, status: Shown, paint: 
   const [command, outcome] = [String(run['command']), String(run['outcome'])];
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
   const isRefused = isRefusedClose({ command, outcome, exitCode });
-  const failed = run['error'] === null || isUndelivered(status) ? '' : reasonOnce(String(run['error']), status);
+  const failed =
+    run.failures.length === 0 || isUndelivered(status)
+      ? ''
+      : isRefused
+        ? `: ${forTerminal(firstOf(run.failures))}`
+        : reasonOnce(run.failures, status);
   const words =
     `last run ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
     `, exit ${exitCode ?? 'not yet'}${failed}`;

@@ -9,6 +9,7 @@ import {
   readSummaryPicture,
   type SummaryPeriod,
   summaryWindows,
+  undeliveredIn,
 } from '../alerts/index.ts';
 import { exitCodes, worstExitCode } from '../base/errors.ts';
 import { type LocalConfig, loadConfig, summarySinksOf } from '../config/index.ts';
@@ -111,7 +112,7 @@ export const summarizeCommand: Command = {
         delivered: outcomes.filter(({ outcome }) => outcome === 'delivered').length,
       });
       const exitCode = worstExitCode([exitCodeOfDeliveries(deliveries)]);
-      return { exitCode, error: exitCode === exitCodes.done ? undefined : 'messages were not delivered' };
+      return { exitCode, failures: undeliveredIn(deliveries) };
     });
   },
 };

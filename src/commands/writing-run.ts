@@ -1,14 +1,6 @@
 import { join } from 'node:path';
-import {
-  CostbookError,
-  exitCodeOf,
-  exitCodes,
-  foundIn,
-  LockedError,
-  messageOf,
-  worstExitCode,
-} from '../base/errors.ts';
-import { type Failure, failureOf } from '../base/failure.ts';
+import { CostbookError, exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../base/errors.ts';
+import { type Failure, failuresOf, redactedFailures } from '../base/failure.ts';
 import { stepSentence } from '../base/next-step.ts';
 import { expectProject } from '../base/project-folder.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
@@ -23,10 +15,8 @@ import { openWhenFree } from './wait.ts';
 /** The outcome of a command that writes. */
 export interface Outcome {
   readonly exitCode: number;
-  /** The failure, for the run's row; undefined on success. */
-  readonly error?: string | undefined;
-  /** Its code and next step; undefined if it has none. */
-  readonly failure?: Failure | undefined;
+  /** What failed, for the run's row, first what decides the exit code; left out on success. */
+  readonly failures?: readonly Failure[] | undefined;
   /** The spend of every budget, if it was just computed. */
   readonly spends?: readonly SpendNow[] | undefined;
 }
@@ -59,9 +49,8 @@ export async function writingRun(
       return outcome.exitCode;
     } catch (error) {
       // This error is reported and sets the exit code; later failures follow from it.
-      await finish({ exitCode: exitCodeOf(error), error: foundIn(error), failure: failureOf(error) }).catch(
-        (further: unknown) =>
-          effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
+      await finish({ exitCode: exitCodeOf(error), failures: failuresOf(error) }).catch((further: unknown) =>
+        effects.log.warn('snapshot.failed', 'Could not publish the failed run', { reason: messageOf(further) }),
       );
       throw await withStepOfRun(error, command);
     }
@@ -74,18 +63,18 @@ export async function writingRun(
 /** Notifies the sinks of a failure that the books cannot store. */
 async function alertUnstored(name: string, error: unknown, context: CommandContext): Promise<void> {
   const { alertWithoutBooks } = await import('../alerts/index.ts');
-  await alertWithoutBooks(name, error, context, { isOfBooks: true });
+  await alertWithoutBooks(name, failuresOf(error), context, error);
 }
 
 /** Prints the next step after an outcome with several mistakes, which the command has printed. */
 async function tellStep(
   command: string,
-  { exitCode, error, failure }: Outcome,
+  { exitCode, failures = [] }: Outcome,
   { tell }: CommandContext,
 ): Promise<void> {
-  if (error === undefined) return;
+  if (failures.length === 0) return;
   const { stepAfterMistakes } = await import('../findings/index.ts');
-  const step = stepAfterMistakes({ command, exitCode, error, failure });
+  const step = stepAfterMistakes({ command, exitCode, failures });
   if (step !== undefined) tell(`costbook: ${stepSentence(step)}`);
 }
 
@@ -93,8 +82,7 @@ async function tellStep(
 export async function withStepOfRun(error: unknown, command: string): Promise<unknown> {
   if (!(error instanceof CostbookError)) return error;
   const { stepAfterMistakes } = await import('../findings/index.ts');
-  const found = { exitCode: error.exitCode, error: error.found, failure: failureOf(error) };
-  error.nextOfRun = stepAfterMistakes({ command, ...found });
+  error.nextOfRun = stepAfterMistakes({ command, exitCode: error.exitCode, failures: failuresOf(error) });
   return error;
 }
 
@@ -177,10 +165,10 @@ export function openEnd(
 ): (outcome: Outcome) => Promise<void> {
   const begun = performance.now(); // real time, also with --now
   context.nameRun(run.number);
-  return async ({ exitCode, error, failure, spends }) => {
+  return async ({ exitCode, failures = [], spends }) => {
     const metrics = import('../metrics/index.ts');
     try {
-      await run.end(exitCode, error && context.redact(error), context.effects.now(), redacted(failure, context.redact));
+      await run.end(exitCode, redactedFailures(failures, context.redact), context.effects.now());
       context.progress('publishing the snapshot');
       await warehouse.publish();
     } catch (failure) {
@@ -191,11 +179,6 @@ export function openEnd(
     if (!mayBeOfBooks.includes(exitCode)) await (await import('../alerts/index.ts')).markMended(context);
     await (await metrics).writeMetrics({ ...what, seconds: (performance.now() - begun) / 1000 }, spends, context);
   };
-}
-
-/** A failure without secrets: an error may quote the platform's answer. */
-export function redacted(failure: Failure | undefined, redact: (text: string) => string): Failure | undefined {
-  return failure && { ...failure, next: failure.next && redact(failure.next) };
 }
 
 /** A step publishes what it wrote for the steps after it; each publication may copy the whole file. */
@@ -216,7 +199,7 @@ async function stepOf(
     );
     throw error;
   }
-  if (outcome.error !== undefined) explain(outcome.error, outcome.failure);
+  if (outcome.failures !== undefined) explain(outcome.failures);
   await tellStep(startedAs, outcome, context);
   if (outcome.spends !== undefined) keepSpends(outcome.spends);
   if (!isLast) await warehouse.publish();

@@ -58,7 +58,7 @@ export function parseCalendar(text: string): CalendarSettings {
       return [];
     }
   });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
   return asSettings(entries);
 }
 
@@ -81,7 +81,7 @@ export function holidaysOf({ dates, files }: CalendarSettings, dir: string): Hol
     try {
       for (const day of daysOfCalendar(text)) found.add(day);
     } catch (error) {
-      problems.report({ where: path }, `${messageOf(error)}; correct the file, or the setting calendar`);
+      problems.report({ where: path, file: path }, `${messageOf(error)}; correct the file, or the setting calendar`);
     }
   }
   problems.throwIfAny();

@@ -125,7 +125,7 @@ export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpe
   const items = itemsOf(accounts, 'a list with an entry such as - id: …; write one or remove it', problems);
   const entries = items.flatMap((item) => {
     const keys = keysOf(item, entryRule, problems);
-    return keys ? [{ place: { where: item.where, position: item.position }, keys }] : [];
+    return keys ? [{ place: { where: item.where, file: item.file, position: item.position }, keys }] : [];
   });
   return { top, entries, isSound };
 }

@@ -30,7 +30,7 @@ export function readRates({ rates }: CurrencySettings, dir: string): readonly Ra
 
 /** Reads `date,rate` lines in any order. Reports every mistake with file and line. Pure. */
 export function parseRates(text: string, file: string, problems: Problems): readonly Rate[] {
-  const placeOf = (line: number): Place => ({ where: `${file}:${line}` });
+  const placeOf = (line: number): Place => ({ where: `${file}:${line}`, file });
   const records = csvRecords(text, (line, words) => problems.report(placeOf(line), words));
   if (records === undefined) return [];
   const [top, ...lines] = records;

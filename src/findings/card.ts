@@ -47,21 +47,16 @@ function prefixOf(transition: AlertEntry['transition'], since: string | undefine
 }
 
 /** Keys of a fact that hold sentences. All other texts are names. */
-const sentenceKeys: readonly string[] = ['key', 'error', 'about', 'reason', 'gaps', 'changedFrom', 'nextStep'];
+const sentenceKeys: readonly string[] = [
+  ...['key', 'error', 'found', 'words', 'about', 'reason', 'gaps', 'changedFrom', 'nextStep'],
+];
 
 /** A fact with every text cut to one line and a bounded length. */
 function withSafeTexts<T>(value: T, key = ''): T {
   if (typeof value === 'string') {
-    const line = key === 'error' || key === 'reason' ? joinedLines(value) : value;
-    return oneLine(line, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
+    return oneLine(value, sentenceKeys.includes(key) ? maxSentenceLength : maxNameLength) as T;
   }
   if (Array.isArray(value)) return value.map((item) => withSafeTexts(item, key)) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withSafeTexts(item, name)])) as T;
-}
-
-/** The lines of an error as one, so that each mistake can still be told from the next. */
-function joinedLines(error: string): string {
-  const [first = '', ...more] = error.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
-  return more.reduce((text, line) => `${text}${/[.:;!?…]$/.test(text) ? '' : ';'} ${line}`, first);
 }

@@ -5,8 +5,8 @@ import {
   anomalyFacts,
   evaluateAnomalies,
 } from '../anomalies/index.ts';
-import { exitCodes, UsageError } from '../base/errors.ts';
-import { nextWords } from '../base/next-step.ts';
+import { asOneError, exitCodes, UsageError } from '../base/errors.ts';
+import { factsOfFailures, failuresOf } from '../base/failure.ts';
 import { readAnomalyShares, readForecasts, type ScopeForecast, withForecasts } from '../budgets/forecasts/index.ts';
 import type { Budget, Forecaster } from '../budgets/rules/index.ts';
 import {
@@ -146,17 +146,15 @@ function mistakesRun(
   runs: readonly LastRun[],
   { now, runNumber = 0 }: AlertFactsOptions,
 ): readonly LastRun[] {
-  const reported = runs.flatMap(({ outcome, error }) => (outcome === 'failed' ? (error ?? []) : []));
-  const problems = given.flatMap((problem) =>
-    problem === undefined || reported.includes(problem.found) ? [] : [problem],
-  );
-  const [first, ...others] = problems;
+  const reported = runs.filter(({ outcome }) => outcome === 'failed').flatMap(({ failures }) => failures);
+  const isReported = (error: UsageError) =>
+    failuresOf(error).every(({ found }) => reported.some((failure) => failure.found === found));
+  const problems = given.flatMap((problem) => (problem === undefined || isReported(problem) ? [] : [problem]));
+  const [first] = problems;
   if (first === undefined) return [];
-  // Of several mistakes, each line has its own step.
-  const error = others.length === 0 ? first.found : problems.map(({ message }) => message).join('\n');
-  const nextStep = others.length === 0 && first.next !== undefined ? nextWords(first.next) : null;
-  const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, error, nextStep };
-  return [{ ...run, errorCode: first.failureCode ?? null, endedAt: formatSecond(now) }];
+  const run = { command: 'alert', runNumber, outcome: 'failed', exitCode: exitCodes.usage, endedAt: formatSecond(now) };
+  const failures = failuresOf(asOneError(problems, { code: first.failureCode }));
+  return [{ ...run, ...factsOfFailures(failures) }];
 }
 
 const nothingFound: AnomalyState = { anomalies: [], accounts: [], present: [], feedback: [] };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type AnomalyFact, anomalyFacts, readFeedback, readKnownAnomalies } from '../anomalies/index.ts';
 import { MachineError } from '../base/errors.ts';
+import { failuresOf, shortly } from '../base/failure.ts';
 import { runChecks } from '../query/index.ts';
 import { formatInstant, hourMs, type Instant } from '../time/time.ts';
 import {
@@ -153,7 +154,14 @@ const unrecordedKeys: readonly string[] = ['books', diskKey, alertKey];
 
 export function checkState({ check: { name, about, severity }, offenders, error }: CheckResult): CheckState {
   const errorCode = error === undefined ? null : error instanceof MachineError ? 'machine' : 'sql';
-  return { name, about, severity, offenders: offenders ?? null, error: error?.message ?? null, errorCode };
+  return {
+    name,
+    about,
+    severity,
+    offenders: offenders ?? null,
+    error: error === undefined ? null : shortly(failuresOf(error)),
+    errorCode,
+  };
 }
 
 /** Both clocks, if ours was more than an hour ahead or behind. */

@@ -1,14 +1,14 @@
 export type { BudgetAlertFact } from './budget-fact.ts';
 export { cardOf } from './card.ts';
+export { isSameCause } from './causes.ts';
 export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './collect.ts';
 export { isCommandSink } from './command-sink.ts';
 export { type CurrentCauses, currentCauses, type ProjectOfChecks } from './current.ts';
 export { dashboardLink } from './dashboard-link.ts';
-export { isSameCause } from './failure-codes.ts';
 export { withNews } from './held.ts';
 export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 export type { BooksFact } from './kinds/books.ts';
-export { type AlertFact, parseFact, wordsOfKind } from './kinds/index.ts';
+export { type AlertFact, parseFact, stepOf, wordsOfKind } from './kinds/index.ts';
 export {
   alertKey,
   diskKey,
@@ -19,7 +19,7 @@ export {
   stepAfterRun,
 } from './kinds/run.ts';
 export { staleStep } from './kinds/stale.ts';
-export { alertWords, type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
+export { type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
 export { alertRows } from './rows.ts';
 export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
 export { firstComparison, largestDifference, unprovenWords } from './unproven-words.ts';

@@ -42,17 +42,6 @@ export async function openAlerts(
   });
 }
 
-/** The words of an alert in the ledger, from its fact. */
-export function alertWords({
-  key,
-  fact,
-}: {
-  readonly key: string;
-  readonly fact: string;
-}): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
-  return wordsOf({ ...parseFact(fact), key });
-}
-
 /** The words of an open alert for lists: what is wrong, the amount with its date, and what to do. Pure. */
 export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
   const { icon, title, sentences, next } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });

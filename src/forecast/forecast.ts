@@ -230,7 +230,7 @@ function checkAsked(horizon: number, level: number, seasons: readonly number[]):
       .filter((season) => !(Number.isSafeInteger(season) && season > 1))
       .map((season) => `seasons: ${season} is not a whole number of at least 2`),
   ];
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
 }
 
 /** Whether the series has stopped: it has been zero for more than twice its longest pause. */

@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allOpenAlerts, countWords, unstoredStill } from '../alerts/index.ts';
 import type { Effects } from '../base/effects.ts';
-import { CostbookError, exitCodes, firstSentence, isForRepair, UsageError } from '../base/errors.ts';
-import { faultAndStep, unprovenWindowCode } from '../base/failure.ts';
-import { clockStep, nextWords, wait } from '../base/next-step.ts';
+import { CostbookError, exitCodes, isForRepair, UsageError } from '../base/errors.ts';
+import { failuresIn, faultAndStep, firstOf, textOf, unprovenWindowCode } from '../base/failure.ts';
+import { act, clockStep, isRepair, type NextStep, nextWords, wait } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets, staleCounts } from '../budgets/rules/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
@@ -93,9 +93,9 @@ export async function books(
     const failures = (await alertRows(snapshot.connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
     const ingest = failures.find((row) => row['command'] === 'ingest');
     const [unstoredAlert] = await unstoredStill(dir);
-    const ofIngest = ingest === undefined ? 'run "costbook ingest"' : nextWords(stepAfterRun(endedRunOf(ingest)));
-    const ofFailure = unstoredAlert?.next ?? ofIngest;
-    const isHealed = faults.length > 0 && (ingest === undefined || ofFailure.includes('"costbook repair"'));
+    const step = unstoredAlert?.step ?? (ingest === undefined ? undefined : stepAfterRun(endedRunOf(ingest)));
+    const isHealed = faults.length > 0 && (ingest === undefined || isRepair(step));
+    const ofFailure = step === undefined ? 'run "costbook ingest"' : nextWords(step);
     const remedy = isHealed ? afterRepair : ofFailure;
     const now = effects.now();
     // The books are as old as the platform's clock says; a wrong clock of ours is reported already.
@@ -226,10 +226,11 @@ export async function landing(
 function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults, isForRepair }: Seen): Found {
   const [command, outcome] = [String(row['command']), String(row['outcome'])];
   const exitCode = row['exit_code'] === null ? null : Number(row['exit_code']);
-  const reason = row['error'] === null ? 'no reason is stored' : reasonsOf(String(row['error']));
+  const failures = failuresIn(row['failures']);
+  const reason = textOf(failures) ?? 'no reason is stored';
   if (outcome === 'done') return ok(`the last run in the books (${command}) succeeded`);
   if (isRefusedClose({ command, outcome, exitCode })) {
-    return ok(`the last run (${command}) was refused and changed nothing: ${reason}`);
+    return ok(`the last run (${command}) was refused and changed nothing: ${firstOf(failures)}`);
   }
   const step = stepAfterRun(endedRunOf(failedStep ?? row));
   // The findings about alerts and sinks have the reason and the step.
@@ -237,26 +238,19 @@ function lastRun(row: SqlRow, failedStep: SqlRow | undefined, { platformFaults, 
     return warn(`the last run (${command}) ${outcome}: it could not deliver every message`, 'see the sinks below');
   }
   // The finding about the files has the reason and the step.
-  if (isForRepair && step.words.includes(repairing))
+  if (isForRepair && isRepair(step))
     return warn(
       `the last run (${command}) ${outcome} for the same reason`,
       `after that, run "costbook ${command}" again`,
     );
   // The platform's own finding has the reason and the step.
-  if (platformFaults.some((fault) => isSameCause(fault, String(row['error'] ?? '')))) {
+  if (platformFaults.some((fault) => failures.some((failure) => isSameCause(fault, failure)))) {
     return warn(
       `the last run (${command}) ${outcome} for the same reason`,
       step.who === 'Act' ? `after that, run "costbook ${command}" again` : nextWords(step),
     );
   }
   return warn(`the last run (${command}) ${outcome}: ${reason}`, nextWords(step));
-}
-
-/** The first line of the error of each failed step; a list stays with the line that introduces it. */
-function reasonsOf(error: string): string {
-  const [first = '', ...more] = error.split('\n');
-  if (first.trimEnd().endsWith(':')) return firstSentence(error);
-  return [first, ...more].map(firstSentence).join('\n');
 }
 
 const alertsShown = 5;
@@ -282,29 +276,25 @@ function platformTimes(effects: Effects, wrongNow: ReadonlyMap<string, number>):
   return [...wrongNow.values()].map((aheadMs) => effects.clockNow() - aheadMs);
 }
 
-const repairing = 'run "costbook repair"';
-
 /** What a run found and the books could not store. */
 export async function unstored(dir: string, { isForRepair, lacksSpace }: Seen): Promise<readonly Found[]> {
   // The fault of the files is reported with the books.
-  const others = (await unstoredStill(dir)).filter(({ next = '' }) => !(isForRepair && next.includes(repairing)));
-  return others.map(({ key, title, detail, next = repairing, at }) =>
+  const others = (await unstoredStill(dir)).filter(({ step }) => !(isForRepair && isRepair(step)));
+  return others.map(({ key, title, detail, step, at }) =>
     fail(
       exitCodes.machine,
       `${title}${detail === undefined ? '' : `. ${detail}`} (a run found it at ${at})`,
       // The finding about the disk says what to do first.
-      lacksSpace && key === diskKey ? withoutFirst(next) : next,
+      lacksSpace && key === diskKey ? afterSpace(step) : nextWords(step),
     ),
   );
 }
 
-/** A step without its first sentence, which another finding has: `Act: after that, run "costbook ingest" again.` */
-function withoutFirst(step: string): string {
-  const [, then, others] = /^Act: [^.]*\. (Then )?(.*)$/s.exec(step) ?? [];
-  if (others === undefined) return step;
-  return then === undefined
-    ? nextWords(wait(`${others.slice(0, 1).toLowerCase()}${others.slice(1)}`))
-    : `Act: after that, ${others}`;
+/** The step after a full disk without its first part, which the finding about the disk has. */
+function afterSpace({ runs: [command] = [] }: NextStep): string {
+  return command === undefined
+    ? nextWords(wait('the next run then loads what is missing.'))
+    : nextWords(act(`after that, run "costbook ${command}" again.`));
 }
 
 async function openAlertsOf(

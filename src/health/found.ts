@@ -1,5 +1,5 @@
 import { exitCodeOf, exitCodes } from '../base/errors.ts';
-import { faultAndStep } from '../base/failure.ts';
+import { type Failure, failuresOf } from '../base/failure.ts';
 import { nextWords, wait, waitForPlatform } from '../base/next-step.ts';
 
 export interface Found {
@@ -32,7 +32,7 @@ export interface Seen {
   /** Accounts whose token has expired. */
   readonly expired: Set<string | undefined>;
   /** Why a platform does not answer as expected. */
-  readonly platformFaults: string[];
+  readonly platformFaults: Failure[];
   /** Keys of alerts that other findings report. */
   readonly alertKeys: Set<string>;
   /** Whether files of the books have faults that "costbook repair" heals. */
@@ -48,12 +48,11 @@ export function nothingSeen(): Seen {
 /** The faults that an error names, each with its own step. */
 export function faultsIn(error: unknown): readonly Found[] {
   const exitCode = exitCodeOf(error);
-  const { found, next } = faultAndStep(error);
-  // That step ends with "run costbook doctor".
-  const step = next === waitForPlatform ? platformStep : next;
-  return found
-    .split('\n')
-    .map((line) => fail(exitCode, line, step === undefined ? usualStep(exitCode) : nextWords(step)));
+  return failuresOf(error).map(({ found, next }) => {
+    // That step ends with "run costbook doctor".
+    const step = next === waitForPlatform ? platformStep : next;
+    return fail(exitCode, found, step === null ? usualStep(exitCode) : nextWords(step));
+  });
 }
 
 const platformStep = wait(

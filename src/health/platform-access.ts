@@ -124,6 +124,7 @@ export async function askPlatform(
       `no answer from ${new URL(asked.url).host} within ${limitMs / 1000} s, although it accepts connections.`,
       {
         code: 'timeout',
+        host: new URL(asked.url).host,
         next: act("check the URL. If it is right, ask the platform's support."),
         cause: error,
       },
@@ -138,7 +139,7 @@ function once(send: HttpSend): HttpSend {
       return await send(request);
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      throw new PlatformError(error.message, { code: error.code, retryable: false, cause: error });
+      throw new PlatformError(error.message, { code: error.code, host: error.host, retryable: false, cause: error });
     }
   };
 }

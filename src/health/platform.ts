@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { exitCodeOf, exitCodes, messageOf, PlatformError } from '../base/errors.ts';
+import { exitCodeOf, exitCodes, PlatformError } from '../base/errors.ts';
+import { failuresOf } from '../base/failure.ts';
 import { nextWords, refusedListingStep } from '../base/next-step.ts';
 import { type LocalAccount, type LocalConfig, readToken } from '../config/index.ts';
 import { reducedAccessOf, refusedListings } from '../ingest/index.ts';
@@ -56,7 +57,7 @@ export async function platform(
     access.push(...(await accessFound({ ...about, effects }, account, config, dir, known.seen)));
   }
   const seen = await askPlatform(asked, context, { compares: true, inspect }).catch((error: unknown) => {
-    known.seen.platformFaults.push(messageOf(error));
+    known.seen.platformFaults.push(...failuresOf(error));
     // The token is reported as expired: that is the step to take.
     if (error instanceof PlatformError && error.status === 401 && known.seen.expired.has(account.id)) return undefined;
     throw error;

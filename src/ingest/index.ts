@@ -8,8 +8,8 @@ import {
   UsageError,
   worstExitCode,
 } from '../base/errors.ts';
-import { type Failure, failureOf, unprovenWindowCode } from '../base/failure.ts';
-import { nextWords, unprovenStepAfter } from '../base/next-step.ts';
+import { type Failure, failuresOf, redactedFailures, unprovenWindowCode } from '../base/failure.ts';
+import { unprovenStepAfter } from '../base/next-step.ts';
 import type { AccountConfig } from '../config/index.ts';
 import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
@@ -60,9 +60,7 @@ export interface AccountSummary {
   readonly requests: Readonly<RequestCounts>;
   readonly retries: number;
   readonly unproven: readonly UnprovenWindow[];
-  /** Why the account's ingest ended early, or why windows could not be fetched: messages of our own errors. */
-  readonly errors: readonly string[];
-  /** The code and the next step of each of these errors. */
+  /** Why the account's ingest ended early, or why windows could not be fetched. */
   readonly failures: readonly Failure[];
   /** The exit codes that this account calls for. */
   readonly exitCodes: readonly number[];
@@ -120,7 +118,7 @@ async function bringUpToDate(
     runNumber: request.runNumber,
     account: id,
     exitCode: worstExitCode(summary.exitCodes),
-    error: whatFailed(summary, tools),
+    failures: redactedFailures(failuresOfRun([summary]), tools.redact),
     windows,
     pages,
     rows,
@@ -155,7 +153,6 @@ interface AccountProgress {
   account: string;
   readonly requests: RequestCounts;
   readonly totals: { windows: number; pages: number; rows: number; restated: number };
-  readonly errors: string[];
   readonly failures: Failure[];
   readonly codes: number[];
   readonly unproven: UnprovenWindow[];
@@ -187,7 +184,6 @@ async function ingestAccount(
     account: config.id ?? '',
     requests: { new: 0, settle: 0, verify: 0, repair: 0 },
     totals: { windows: 0, pages: 0, rows: 0, restated: 0 },
-    errors: [],
     failures: [],
     codes: [],
     unproven: [],
@@ -227,8 +223,7 @@ function called(config: AccountConfig, { account }: AccountProgress): string {
   { config, progress, tools }: AccountIngest,
   error: CostbookError,
 ): void {
-  progress.errors.push(error.found);
-  progress.failures.push(failureOf(error));
+  progress.failures.push(...failuresOf(error));
   progress.codes.push(error.exitCode);
   tools.effects.log.warn('account.outdated', 'The account is not up to date', {
     account: called(config, progress),
@@ -377,7 +372,7 @@ async function summarize({
   tools,
   progress,
 }: AccountIngest): Promise<Omit<AccountSummary, 'listings'>> {
-  const { account, role, totals, requests, unproven, errors, failures, codes } = progress;
+  const { account, role, totals, requests, unproven, failures, codes } = progress;
   const complete = await tools.warehouse.completeness(account);
   const tooOldBefore = tools.effects.now() - request.config.freshnessHours * hourMs;
   const isTooOld = (complete?.completeThrough ?? 0) < tooOldBefore;
@@ -393,7 +388,6 @@ async function summarize({
     requests,
     retries: client.counters.retries,
     unproven: unproven.map((one) => withNights(one, onRecord)),
-    errors,
     failures,
     exitCodes: isUnproven ? [...codes, exitCodes.unproven] : codes,
   };
@@ -467,28 +461,23 @@ async function findHistoryStart(
   return start;
 }
 
-/** The first failure of an account, in a sentence; undefined if there is none. */
-function whatFailed(summary: AccountSummary, tools: IngestTools): string | undefined {
-  const reason = firstFailure([summary])?.error;
-  return reason && tools.redact(reason);
+/**
+ * What failed, for the record of the run: first in the account that decides the exit code. Windows that fail for the
+ * same reason are one failure; so are windows that differ from the platform's totals.
+ */
+export function failuresOfRun(summaries: readonly AccountSummary[]): readonly Failure[] {
+  const failing = summaries.filter(({ exitCodes }) => exitCodes.length > 0);
+  const worst = worstExitCode(failing.flatMap((summary) => summary.exitCodes));
+  const isWorst = (summary: AccountSummary) => summary.exitCodes.includes(worst);
+  return [...failing.filter(isWorst), ...failing.filter((summary) => !isWorst(summary))].flatMap(failuresOfAccount);
 }
 
-/** The first failure of an account with the worst exit code, for the record of the run; undefined if none failed. */
-export function firstFailure(
-  summaries: readonly AccountSummary[],
-): { readonly error: string; readonly failure: Failure } | undefined {
-  const failing = summaries.filter((summary) => summary.exitCodes.length > 0);
-  const worst = worstExitCode(failing.flatMap((summary) => summary.exitCodes));
-  const failed = failing.find((summary) => summary.exitCodes.includes(worst));
-  if (failed === undefined) return undefined;
-  const [error] = failed.errors;
-  const [failure] = failed.failures;
-  if (error !== undefined && failure !== undefined) return { error, failure };
-  const [first] = failed.unproven;
-  return (
-    first && {
-      error: `account ${failed.account}, window ${formatWindow(first.window)}: ${first.reason}`,
-      failure: { code: unprovenWindowCode, next: nextWords(unprovenStepAfter(failed.unproven)) },
-    }
-  );
+function failuresOfAccount({ account, failures, unproven }: AccountSummary): readonly Failure[] {
+  const [first] = unproven;
+  if (failures.length === 0 && first !== undefined) {
+    const found = `account ${account}, window ${formatWindow(first.window)}: ${first.reason}`;
+    return [{ code: unprovenWindowCode, subject: account, found, next: unprovenStepAfter(unproven) }];
+  }
+  const causes = failures.map(({ code, subject }) => JSON.stringify([code, subject]));
+  return failures.filter((_, index) => causes.indexOf(causes[index] ?? '') === index);
 }

@@ -1,7 +1,8 @@
 import { CostbookError, excerpt, foundIn, PlatformError, RefusedAnswerError, UsageError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
 import {
   type NextStep,
-  nextWords,
+  redactedStep,
   refusedListingStep,
   shrunkListingStep,
   unreadListingStep,
@@ -67,7 +68,7 @@ const shortfallWords =
  */
 export async function readInventory(
   config: AccountConfig,
-  { account, errors }: { readonly account: string; readonly errors: readonly string[] },
+  { account, failures }: { readonly account: string; readonly failures: readonly Failure[] },
   client: Client,
   request: IngestRequest,
   tools: IngestTools,
@@ -104,7 +105,7 @@ export async function readInventory(
         const before = requests;
         const found =
           gaveUp === undefined
-            ? await readListing(key, listing, reader, { ...reading, errors }, { stage, deployments }, request, tools)
+            ? await readListing(key, listing, reader, { ...reading, failures }, { stage, deployments }, request, tools)
             : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
         if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
         const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
@@ -138,13 +139,13 @@ async function readListing(
   key: ListingKey,
   listing: Listing,
   reader: ListingReader,
-  reading: Reading & { readonly errors: readonly string[] },
+  reading: Reading & { readonly failures: readonly Failure[] },
   { stage, deployments }: Stages,
   request: IngestRequest,
   tools: IngestTools,
 ): Promise<Found> {
   const { log } = tools.effects;
-  const { tokenWorkspace, workspacesElsewhere, errors } = reading;
+  const { tokenWorkspace, workspacesElsewhere, failures } = reading;
   const about = `account ${key.account}${tokenWorkspace === undefined ? '' : `, workspace ${tokenWorkspace}`}`;
   const ignored = { fields: new Set<string>(), homeless: new Set<string>() };
   let doubt: string | undefined;
@@ -158,12 +159,13 @@ async function readListing(
       if (page.isLast) ({ doubt, shortfall } = page);
     }
   } catch (error) {
-    const failure = failureOf(error);
-    if (failure === undefined) throw error;
+    const failed = failureOf(error);
+    if (failed === undefined) throw error;
     // What already failed the costs was a warning then.
-    if (!errors.includes(foundIn(error))) await warnOfListing(failure.outcome, failure.reason, key, tools);
-    const { step, ...found } = failure;
-    return { ...nothing, ...found, reason: tools.redact(failure.reason), next: tools.redact(nextWords(step)) };
+    if (!failures.some(({ found }) => found === foundIn(error)))
+      await warnOfListing(failed.outcome, failed.reason, key, tools);
+    const { step, ...found } = failed;
+    return { ...nothing, ...found, reason: tools.redact(failed.reason), next: redactedStep(step, tools.redact) };
   }
   const now = tools.effects.now();
   const nights = shortfall === undefined ? 0 : 1 + (await tools.warehouse.nightsWithShortfall(key, shortfall, now));
@@ -190,7 +192,7 @@ async function readListing(
     ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones`
     : doubt;
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
-  const words = { reason: reason && tools.redact(reason), next: next && nextWords(next) };
+  const words = { reason: reason && tools.redact(reason), next };
   return { outcome, ...words, shortfall, resources, opened, ended, isHopeless: false };
 }
 

@@ -116,10 +116,10 @@ export class LandingLossError extends UnprovenError {
   /** Whether "costbook repair" mends it: every load is intact, and folders are only in wrong places. */
   readonly isMovable: boolean;
 
-  constructor(lost: string, commands: readonly string[], losses: readonly Loss[]) {
-    super([lost, ...commands].join('\n'));
+  constructor(lost: readonly string[], commands: readonly string[], losses: readonly Loss[]) {
+    super([...lost, ...commands]);
     this.losses = losses;
-    this.lost = lost;
+    this.lost = lost.join('\n');
     this.isMovable = losses.every(({ right }) => right !== undefined);
   }
 }
@@ -286,7 +286,7 @@ export async function withLandingLosses<T extends UnprovenError>(
     return new UnprovenError(text, details);
   } catch (error) {
     if (!(error instanceof UnprovenError)) throw error;
-    return new UnprovenError(`${text}\n${error.message}`, details);
+    return new UnprovenError([text, ...error.mistakes], details);
   }
 }
 
@@ -346,7 +346,7 @@ async function lossError(root: string, losses: readonly Loss[]): Promise<Landing
           ...(await refetchCommands(dirname(dirname(root)), rangeOf(lost.map(({ window }) => window)))),
         ]),
   ];
-  return new LandingLossError(found.join('\n'), commands, sorted);
+  return new LandingLossError(found, commands, sorted);
 }
 
 /** The ingest options for these windows; empty if one window is unknown, because it may be any. */

@@ -46,6 +46,7 @@ export interface Step {
   readonly name: StepName;
   /** Its position: `file:line:column`. */
   readonly where?: string;
+  readonly line?: number | undefined;
   /** Values by key; a flag is true, several values are a list. */
   readonly options: Readonly<Record<string, NonNullable<GivenOptions[string]>>>;
 }

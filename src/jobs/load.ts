@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { UsageError } from '../base/errors.ts';
+import { mistakesIn, UsageError } from '../base/errors.ts';
 import { shipped } from '../base/places.ts';
 import { nearest, oneOf, quoted } from '../text/choices.ts';
 import { readYamlFile } from '../yaml/index.ts';
@@ -21,7 +21,7 @@ export type JobsPlace = Omit<JobInput, 'text' | 'file' | 'isBuiltIn'> & {
 
 /**
  * Reads every job file: the project's own, and, unless `onlyOwn`, built-in ones whose name the project does not use.
- * Mistakes are in `problem`.
+ * Mistakes are in `problems`.
  */
 export function readJobs({
   onlyOwn = false,
@@ -34,8 +34,8 @@ export function readJobs({
 /** Every job. Throws one UsageError that lists the mistakes in all of them. */
 export function loadJobs(place: JobsPlace): readonly Job[] {
   const readings = readJobs(place);
-  const problems = readings.flatMap(({ problem }) => problem ?? []);
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  const problems = readings.flatMap(({ problems }) => problems);
+  if (problems.length > 0) throw new UsageError(problems);
   return readings.flatMap(({ job }) => job ?? []);
 }
 
@@ -43,7 +43,7 @@ export function loadJobs(place: JobsPlace): readonly Job[] {
 export function readNamedJob(name: string, place: JobsPlace): JobReading {
   const { names, strays } = filesOf(place.dir);
   if (names.includes(name)) return withStrays(readFile(name, place), strays);
-  if (strays.length > 0) throw new UsageError(strays.map(({ problem }) => problem).join('\n'));
+  if (strays.length > 0) throw new UsageError(strays.flatMap(({ problems }) => problems));
   if (reservedNames.some((reserved) => reserved === name)) {
     throw new UsageError(`jobs/${name}.yaml is not a job: expected one of ${oneOf(names)}`);
   }
@@ -56,15 +56,15 @@ export function readNamedJob(name: string, place: JobsPlace): JobReading {
 
 /** One job. Throws UsageError if there is no job of that name, or if it has mistakes. */
 export function loadJob(name: string, place: JobsPlace): Job {
-  const { job, problem } = readNamedJob(name, place);
-  if (job === undefined) throw new UsageError(problem ?? `there is no job ${quoted(name)}`);
+  const { job, problems } = readNamedJob(name, place);
+  if (job === undefined) throw new UsageError(problems);
   return job;
 }
 
 /** The names of all jobs, sorted. Throws UsageError for files with an invalid name. */
 export function jobNames(dir: string): readonly string[] {
   const { names, strays } = filesOf(dir);
-  if (strays.length > 0) throw new UsageError(strays.map(({ problem }) => problem).join('\n'));
+  if (strays.length > 0) throw new UsageError(strays.flatMap(({ problems }) => problems));
   return names;
 }
 
@@ -77,8 +77,7 @@ function filesOf(dir: string): { names: readonly string[]; strays: readonly JobR
 /** A job's reading together with mistakes in the folder, so that one does not hide another. */
 function withStrays(reading: JobReading, strays: readonly JobReading[]): JobReading {
   if (strays.length === 0) return reading;
-  const problems = [...strays, reading].flatMap(({ problem }) => problem ?? []);
-  return { ...reading, job: undefined, problem: problems.join('\n') };
+  return { ...reading, job: undefined, problems: [...strays, reading].flatMap(({ problems }) => problems) };
 }
 
 /** The names of a folder's jobs, and its files with invalid names. */
@@ -89,7 +88,7 @@ function filesIn(folder: string): { names: readonly string[]; strays: readonly J
   const names: string[] = [];
   function refuse(name: string, fault: string): void {
     const file = join(folder, name);
-    strays.push({ name, file, job: undefined, steps: [], problem: `${file}: ${fault}` });
+    strays.push({ name, file, job: undefined, steps: [], problems: [{ found: `${file}: ${fault}`, file }] });
   }
   for (const file of files.sort()) {
     if (!/\.ya?ml$/i.test(file)) continue;
@@ -120,6 +119,6 @@ function readFile(name: string, { dir, ...input }: JobsPlace): JobReading {
     return readJob({ ...input, file, isBuiltIn, text: readYamlFile(file) ?? '' });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { name, file, job: undefined, steps: [], problem: error.message };
+    return { name, file, job: undefined, steps: [], problems: mistakesIn(error) };
   }
 }

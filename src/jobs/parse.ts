@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { UsageError } from '../base/errors.ts';
+import { type Mistake, mistakesIn, UsageError } from '../base/errors.ts';
 import { type Environment, expand } from '../config/index.ts';
 import type { Option } from '../options/kinds.ts';
 import { stepNames } from '../options/table.ts';
@@ -56,14 +56,14 @@ export interface JobReading {
   readonly job: Job | undefined;
   /** The steps without a mistake, so that options rejected by their commands are reported too. */
   readonly steps: readonly Step[];
-  /** Every mistake, one per line, by position; undefined if there is none. */
-  readonly problem: string | undefined;
+  /** Every mistake, by position. */
+  readonly problems: readonly Mistake[];
 }
 
 /** Parses a job. Pure except for `keepSecret`. Throws one UsageError that lists every mistake, one per line, by position. */
 export function parseJob(input: JobInput): Job {
-  const { job, problem } = readJob(input);
-  if (job === undefined) throw new UsageError(problem ?? `${input.file}: not a valid job, for an unknown reason`);
+  const { job, problems } = readJob(input);
+  if (job === undefined) throw new UsageError(problems);
   return job;
 }
 
@@ -73,10 +73,10 @@ export function readJob(input: JobInput): JobReading {
   const steps: Step[] = [];
   const name = basename(file, '.yaml');
   try {
-    return { name, file, job: readWhole(input, steps), steps, problem: undefined };
+    return { name, file, job: readWhole(input, steps), steps, problems: [] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { name, file, job: undefined, steps, problem: error.message };
+    return { name, file, job: undefined, steps, problems: mistakesIn(error) };
   }
 }
 
@@ -92,7 +92,8 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   for (const item of itemsIn(givenAt(root, ['steps']))) {
     const own = gatherProblems();
     const sound = readAs(item, step, own);
-    if (sound !== undefined && own.error() === undefined) steps.push({ ...sound, where: item.where });
+    if (sound !== undefined && own.error() === undefined)
+      steps.push({ ...sound, where: item.where, line: item.position?.line });
   }
   problems.throwIfAny();
   if (read === undefined) throw new Error(`${file}: not a valid job, for an unknown reason`);

@@ -1,6 +1,6 @@
 import type { Log } from '../base/effects.ts';
-import { exitCodeOf, exitCodes, foundIn, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
-import { type Failure, failureOf } from '../base/failure.ts';
+import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
+import { type Failure, failuresOf, textOf } from '../base/failure.ts';
 import type { Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { StepEnd } from '../warehouse/ledger/index.ts';
@@ -14,10 +14,8 @@ export interface StepResult {
   readonly seconds: number;
   /** Undefined if the step was left out. */
   readonly exitCode: number | undefined;
-  /** Why it failed or was left out. */
-  readonly error: string | undefined;
-  /** Its code and next step; undefined if it has none. */
-  readonly failure: Failure | undefined;
+  /** Why it failed or was left out; empty if it succeeded. */
+  readonly failures: readonly Failure[];
   readonly figures: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -25,7 +23,7 @@ export interface StepResult {
 export interface StepUnderWay {
   readonly signal: AbortSignal;
   count(figures: Readonly<Record<string, unknown>>): void;
-  explain(error: string, failure?: Failure): void;
+  explain(failures: readonly Failure[]): void;
 }
 
 export interface StepsAsked {
@@ -63,9 +61,8 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
     await ledger.stepBegan({ ...place, step: step.name, commandLine, startedAt: now() });
     const begunAt = elapsed();
     let figures: StepResult['figures'];
-    let error: string | undefined = reason;
+    let failures: readonly Failure[] = reason === undefined ? [] : [withoutStep('left_out', reason)];
     let exitCode: number | undefined;
-    let failure: Failure | undefined;
     if (reason === undefined) {
       log.info('step.started', 'Step started', { step: commandLine });
       const limits = [signal, step.name === 'alert' ? tooLate : timeout];
@@ -75,32 +72,30 @@ export async function runSteps(asked: StepsAsked): Promise<readonly StepResult[]
           count: (counted) => {
             figures = { ...figures, ...counted };
           },
-          explain: (words, reason) => {
-            error = words;
-            failure = reason;
+          explain: (found) => {
+            failures = found;
           },
         });
-        if (exitCode !== exitCodes.done) error ??= `${step.name} ended with exit code ${exitCode}`;
+        if (exitCode === exitCodes.done) failures = [];
+        else if (failures.length === 0)
+          failures = [withoutStep('failed', `${step.name} ended with exit code ${exitCode}`)];
       } catch (thrown) {
         exitCode = exitCodeOf(thrown);
-        error = foundIn(thrown);
-        failure = failureOf(thrown);
+        failures = failuresOf(thrown);
         if (exitCode === exitCodes.bug) bug = thrown;
       }
     }
     const failed = exitCode === exitCodes.done ? 'done' : 'failed';
     const outcome = reason === undefined ? failed : 'left_out';
     const result: StepResult = {
-      ...{ step: step.name, commandLine, outcome, exitCode, figures },
+      ...{ step: step.name, commandLine, outcome, exitCode, failures, figures },
       seconds: (elapsed() - begunAt) / 1000,
-      error: outcome === 'done' ? undefined : error,
-      failure: outcome === 'done' ? undefined : failure,
     };
     results.push(result);
     await ledger.stepEnded({ ...place, ...result, endedAt: now() });
     const fields = { step: commandLine, outcome, seconds: Number(result.seconds.toFixed(1)), ...figures };
     if (outcome === 'done') log.info('step.finished', 'Step finished', fields);
-    else log.warn('step.failed', 'Step failed', { ...fields, exitCode: exitCode ?? null, reason: result.error });
+    else log.warn('step.failed', 'Step failed', { ...fields, exitCode: exitCode ?? null, reason: textOf(failures) });
   }
   if (bug !== undefined) throw bug;
   return results;
@@ -131,16 +126,23 @@ function lastWordsAfter(timeout: AbortSignal): AbortSignal {
   return late.signal;
 }
 
-/** The exit code of a run, the errors of its failed steps, and the failure of the worst; undefined if none failed. */
+function withoutStep(code: string, found: string): Failure {
+  return { code, subject: null, found, next: null };
+}
+
+/** The exit code of a run, and the failures of its steps: first of the step that decides it. */
 export function outcomeOf(
   results: readonly StepResult[],
   ended: AbortSignal,
-): { exitCode: number; error: string | undefined; failure: Failure | undefined } {
+): { exitCode: number; failures: readonly Failure[] } {
   const failed = results.filter(({ outcome }) => outcome !== 'done');
   const codes = results.flatMap(({ exitCode }) => exitCode ?? []);
   if (ended.aborted) codes.push(exitCodeOf(ended.reason));
-  const error = failed.map(({ step, error: reason }) => `${step}: ${reason}`).join('\n');
   const exitCode = worstExitCode(codes);
-  const worst = failed.find((result) => result.exitCode === exitCode) ?? failed[0];
-  return { exitCode, error: error === '' ? undefined : error, failure: worst?.failure };
+  const worst = failed.filter((result) => result.exitCode === exitCode);
+  const inOrder = [...worst, ...failed.filter((result) => !worst.includes(result))];
+  return {
+    exitCode,
+    failures: inOrder.flatMap(({ step, failures }) => failures.map((failure) => ({ ...failure, step }))),
+  };
 }

@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts';
+import { type Mistake, mistakesIn, UsageError } from '../base/errors.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import type { Option } from './kinds.ts';
 
@@ -17,7 +17,7 @@ export interface Reading<O extends Options> {
   /** Whether an option was given, also with a mistake. */
   readonly isGiven: { readonly [Name in keyof O]: boolean };
   /** Adds a mistake. */
-  problem(text: string): void;
+  problem(problem: string | Mistake): void;
   /** What `parse` returns. If it throws UsageError, that is a mistake, in which each line begins with `where`. */
   attempt<T>(parse: () => T, where?: string): T | undefined;
   /** Throws UsageError with every mistake found so far. */
@@ -39,14 +39,14 @@ export function reading<O extends Options>(
   { options: given }: { readonly options: GivenOptions },
   { effects }: Present,
 ): Reading<O> {
-  const problems: string[] = [];
+  const problems: (string | Mistake)[] = [];
   const now = effects.now();
   function attempt<T>(parse: () => T, where = ''): T | undefined {
     try {
       return parse();
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      problems.push(...error.message.split('\n').map((line) => `${where}${line}`));
+      problems.push(...mistakesIn(error).map((one) => ({ ...one, found: `${where}${one.found}` })));
       return undefined;
     }
   }
@@ -58,10 +58,10 @@ export function reading<O extends Options>(
   return {
     values: Object.fromEntries(entries) as Values<O>,
     isGiven: Object.fromEntries(isGiven) as Reading<O>['isGiven'],
-    problem: (text) => void problems.push(text),
+    problem: (problem) => void problems.push(problem),
     attempt,
     check() {
-      if (problems.length > 0) throw new UsageError(problems.join('\n'));
+      if (problems.length > 0) throw new UsageError(problems);
     },
   };
 }

@@ -146,6 +146,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         const waited = limitMs < 60_000 ? `${limitMs} ms` : `${limitMs / 60_000} minutes`;
         throw new PlatformError(`no whole answer from ${hostOf(url)} within ${waited}`, {
           code: 'timeout',
+          host: hostOf(url),
           retryable: true,
         });
       }

@@ -29,6 +29,7 @@ export function explain(error: PlatformError, failed: FailedRequest): PlatformEr
   // If no connection can be made, every request fails in the same way.
   const details = isOfConnection(error) || request === '' ? '' : ` (${request})`;
   return new PlatformError(`${account}${faultWords(error, failed)}${tries}${details}.`, {
+    host: failed.host,
     next: failed.isOfUser ? stepForUser(error, failed) : stepAfter(error, failed),
     status: error.status,
     code: error.code,

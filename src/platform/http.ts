@@ -76,6 +76,7 @@ export function openHttp(options: {
         `no answer from ${host}: ${networkFault(error, code, { host, ...answerLimits, silenceMs: silenceOf(request) })}`,
         {
           code: kind,
+          host,
           retryable: kind !== 'certificate' && kind !== 'tls',
           cause: error,
         },

@@ -24,6 +24,6 @@ export function proxiesOf(env: Readonly<Record<string, string | undefined>>): Pr
     return value;
   }
   const proxies = { http: read('HTTP_PROXY'), https: read('HTTPS_PROXY') };
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
   return { ...proxies, none: env['no_proxy'] ?? env['NO_PROXY'] ?? '' };
 }

@@ -37,7 +37,7 @@ export async function exploreFile(
   const { completeThrough, settledThrough, completeFrom } = await readBooksState(view);
   if (completeThrough === null) throw new UsageError('the books have no complete hour yet');
   const answered = await answer(view, query, { through: Date.parse(completeThrough), completeFrom });
-  if (answered.problems.length > 0) throw new UsageError(answered.problems.join('\n'));
+  if (answered.problems.length > 0) throw new UsageError(answered.problems);
   const { asked } = answered;
   const [from, to] = [asked.from, asked.to - 1].map((at) => formatInstant(at).slice(0, 10));
   const group = asked.groupBy

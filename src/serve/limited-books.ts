@@ -83,7 +83,7 @@ async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, 
     ...Object.entries(filters).map(([name, value]) => [name, encodeValue(value)]),
   ] as [string, string][]);
   const answered = await answer(view, query, { through, completeFrom });
-  if (answered.problems.length > 0) throw new UsageError(answered.problems.join('\n'));
+  if (answered.problems.length > 0) throw new UsageError(answered.problems);
   const { asked: read, explored } = answered;
   const rows = [...fileRows(answered)].map(
     ([start, end, isComplete, , name, isRest, cost, usage, unit, , costBefore]) => ({

@@ -1,6 +1,6 @@
 import { CostbookError, messageOf, PlatformError } from '../base/errors.ts';
 import { faultAndStep } from '../base/failure.ts';
-import { sinkNameStep, stepSentence } from '../base/next-step.ts';
+import { asClause, sinkNameStep, stepSentence } from '../base/next-step.ts';
 import { type Call, callStreamed, isCertainlyNotDone } from '../platform/index.ts';
 import type { ActingSettings } from './acting-settings.ts';
 import type { Attempt, SinkEffects } from './sink.ts';
@@ -55,7 +55,7 @@ function reasonOf(error: PlatformError): string {
   const { found, next } = faultAndStep(error);
   const step = error.status === 404 ? sinkNameStep : next;
   const words = step?.who === 'Act' ? `${found} ${stepSentence(step)}` : found;
-  return words.replace(/\.$/, '');
+  return asClause(words);
 }
 
 /** What a failed call means for its message. A mistake in the configuration is found before anything is sent. */

@@ -9,12 +9,12 @@ export function readTextFile(file: string, what: string, problems: Problems): st
     const stat = statSync(file);
     // To read a pipe or a device may never end.
     if (!stat.isFile()) {
-      problems.report({ where: file }, `found no regular file, expected ${what}; correct the name`);
+      problems.report({ where: file, file }, `found no regular file, expected ${what}; correct the name`);
       return undefined;
     }
     const { size } = stat;
     if (size > maxFileBytes) {
-      problems.report({ where: file }, `found ${size} bytes, expected at most 8 MiB; remove what is not needed`);
+      problems.report({ where: file, file }, `found ${size} bytes, expected at most 8 MiB; remove what is not needed`);
       return undefined;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
@@ -25,7 +25,7 @@ export function readTextFile(file: string, what: string, problems: Problems): st
       : code === 'ENOENT'
         ? `found no such file, expected ${what}; create it, or correct the name`
         : `cannot be read (${code}); give the user who runs Costbook read access`;
-    problems.report({ where: file }, fault);
+    problems.report({ where: file, file }, fault);
     return undefined;
   }
 }

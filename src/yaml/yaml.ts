@@ -15,7 +15,7 @@ import {
   Parser,
   YAMLParseError,
 } from 'yaml';
-import { UsageError } from '../base/errors.ts';
+import { type Mistake, UsageError } from '../base/errors.ts';
 import { type NextStep, stepSentence } from '../base/next-step.ts';
 import { refuseSeparators } from '../money/typed-number.ts';
 import { nearest, oneOf, parseChoice, parseTrueOrFalse, quoted } from '../text/choices.ts';
@@ -36,6 +36,8 @@ const maxLineLength = 1000;
 export interface Place {
   /** `file:line:column`, a file, or an environment variable. */
   readonly where: string;
+  /** The file of `where`, if it is in one. */
+  readonly file?: string | undefined;
   /** True where `where` is text from outside that may hold a secret; otherwise it is shown as it is. */
   readonly isUntrusted?: true;
   /** The key of the value, if it has one. */
@@ -107,13 +109,19 @@ export function gatherProblems(onSecret?: (secret: string) => void): Problems {
           return [`${place.where}: ${rest}`, { place, rest }];
         }),
       );
-      const shown = [...lines.values()].slice(0, maxProblems).map(({ place: { where, isUntrusted }, rest }) => {
+      const shown = [...lines.values()].slice(0, maxProblems).map(({ place, rest }): Mistake => {
         // A word of a broken token may also be in the name of the file or variable, which is no secret.
-        const clean = `${isUntrusted ? redact(where) : where}: ${redact(rest)}`;
-        return clean.length > maxLineLength ? `${clean.slice(0, maxLineLength)}…` : clean;
+        const clean = (name: string) => (place.isUntrusted ? redact(name) : name);
+        const line = `${clean(place.where)}: ${redact(rest)}`;
+        return {
+          found: line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
+          subject: [clean(place.file ?? place.where), ...(place.key ? [redact(place.key)] : [])].join(' '),
+          file: place.file,
+          line: place.position?.line,
+        };
       });
-      if (lines.size > shown.length) shown.push(`and ${lines.size - shown.length} more problems`);
-      return new UsageError(shown.join('\n'), { ...details, next: isOnly ? found[0]?.next : undefined });
+      if (lines.size > shown.length) shown.push({ found: `and ${lines.size - shown.length} more problems` });
+      return new UsageError(shown, { ...details, next: isOnly ? found[0]?.next : undefined });
     },
   };
 }
@@ -130,7 +138,7 @@ function comparePlaces({ position: a }: Place, { position: b }: Place): number {
 
 /** The position for missing keys of a file: listed after all mistakes in it. */
 export function endOf(file: string): Place {
-  return { where: file, position: { line: Number.POSITIVE_INFINITY, col: 0 } };
+  return { where: file, file, position: { line: Number.POSITIVE_INFINITY, col: 0 } };
 }
 
 /**
@@ -217,7 +225,7 @@ export function parseYaml(text: string, file: string, problems: Problems): { roo
   return { root, isSound: faults.length === 0 && !excess };
 }
 
-type PlaceFinder = (offset: number) => { where: string; position: { line: number; col: number } };
+type PlaceFinder = (offset: number) => { where: string; file: string; position: { line: number; col: number } };
 
 function placeFinder(text: string, file: string): PlaceFinder {
   const lines = new LineCounter();
@@ -225,7 +233,7 @@ function placeFinder(text: string, file: string): PlaceFinder {
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
   return (offset) => {
     const position = lines.linePos(offset);
-    return { where: `${file}:${position.line}:${position.col}`, position };
+    return { where: `${file}:${position.line}:${position.col}`, file, position };
   };
 }
 
@@ -289,10 +297,10 @@ function toData(document: Document, at: PlaceFinder): { root: Given; aliases: re
   const aliases: Place[] = [];
 
   function toGiven(node: unknown, parent: Place): Given {
-    const { where, position } = isNode(node) && node.range ? at(node.range[0]) : parent;
-    const place: Place = { where, position, key: parent.key };
+    const { where, file, position } = isNode(node) && node.range ? at(node.range[0]) : parent;
+    const place: Place = { where, file, position, key: parent.key };
     if (isAlias(node)) {
-      aliases.push({ where, position });
+      aliases.push({ where, file, position });
       return { ...place, ...follow(anchors.get(node.source)) };
     }
     const items: Given[] = [];
@@ -310,9 +318,14 @@ function toData(document: Document, at: PlaceFinder): { root: Given; aliases: re
 
   function toEntry(pair: { key: unknown; value: unknown }, parent: Place): { key: Given; value: Given } {
     const key = toGiven(pair.key, parent);
-    const { where, position } = key;
-    const value = toGiven(pair.value, { where, position, key: typeof key.value === 'string' ? key.value : undefined });
-    return { key, value: value.value === null ? { ...value, where, position } : value };
+    const { where, file, position } = key;
+    const value = toGiven(pair.value, {
+      where,
+      file,
+      position,
+      key: typeof key.value === 'string' ? key.value : undefined,
+    });
+    return { key, value: value.value === null ? { ...value, where, file, position } : value };
   }
 
   return { root: toGiven(document.contents, at(0)), aliases };

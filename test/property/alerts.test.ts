@@ -109,7 +109,7 @@ async function run(
     sleep: async () => undefined,
     signal: new AbortController().signal,
   });
-  await warehouse.beginRun('alert', now).then((ended) => ended.end(0, undefined, now));
+  await warehouse.beginRun('alert', now).then((ended) => ended.end(0, [], now));
 }
 
 describe('for any evaluations, restatements and unknown amounts', () => {

@@ -153,10 +153,10 @@ async function play(
       await save(step.account, step.name, step.startHour, step.settleDays);
     } else if (step.does === 'run') {
       await warehouse.recordAccountRun({
-        ...{ runNumber: run.number, account: accounts[0] ?? '', exitCode: 0, error: undefined },
+        ...{ runNumber: run.number, account: accounts[0] ?? '', exitCode: 0, failures: [] },
         ...{ windows: 1, pages: 1, rows: 1, restated: 0, requests: 1, retries: 0 },
       });
-      await run.end(0, undefined, now);
+      await run.end(0, [], now);
       await keepCopy(now);
       now += 1;
       run = await warehouse.beginRun('ingest', now);

@@ -7,8 +7,8 @@ import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
 import { withNews } from '../../src/findings/held.ts';
 import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
-import { stepOf } from '../../src/findings/kinds/index.ts';
-import { alertWords, openAlerts } from '../../src/findings/open-alerts.ts';
+import { parseFact, stepOf } from '../../src/findings/kinds/index.ts';
+import { openAlerts, wordsOf } from '../../src/findings/open-alerts.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
 import { knownAlerts } from '../../src/warehouse/watch/alerts.ts';
@@ -156,12 +156,12 @@ describe('facts about the data', () => {
   test('mistakes in the budget file are a fact of the command alert, next to the other facts, until they are fixed', async () => {
     const books = await givenBooks({ ...fresh, unproven: [{ window_start: '2026-09-05', window_end: '2026-09-06' }] });
     try {
-      const problem = new UsageError('jobs/budgets.yaml:2: found "monthy"\njobs/budgets.yaml:7: found "tema"');
+      const problem = new UsageError(['jobs/budgets.yaml:2: found "monthy"', 'jobs/budgets.yaml:7: found "tema"']);
       const given = { ...asked, budgets: undefined, problem, runNumber: 7 };
       const { facts } = await readAlertFacts(books.connection, [], given);
       expect(facts.map(({ key }) => key)).toEqual(['unproven/acc_one', 'run/alert']);
       const fact = JSON.stringify(facts[1]);
-      const { next, detail } = alertWords({ key: 'run/alert', fact });
+      const { next, detail } = wordsOf(parseFact(fact));
       expect(detail).toContain('"monthy"; jobs/budgets.yaml:7: found "tema"');
       expect(next).toMatch(/^Act: .*"costbook alert"/);
       const alert = {

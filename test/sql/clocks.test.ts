@@ -30,7 +30,7 @@ function clockWasFast(account = 'acc_one'): Promise<void> {
 
 function wasRead(account: string): Promise<void> {
   const nothing = { windows: 0, pages: 0, rows: 0, restated: 0, requests: 0, retries: 0 };
-  return warehouse.recordAccountRun({ runNumber, account, exitCode: 0, error: undefined, ...nothing });
+  return warehouse.recordAccountRun({ runNumber, account, exitCode: 0, failures: [], ...nothing });
 }
 
 describe('a command without a platform assumes its clock', () => {

@@ -350,6 +350,29 @@ test('restatements has old and new values with the dimensions of their series', 
   ]);
 });
 
+/** What a view shows of one failure without a step. */
+function failed(error: string) {
+  const failures = JSON.stringify([{ code: 'unknown', subject: null, found: error, next: null }]);
+  return { error, error_code: 'unknown', next_step: null, failures };
+}
+
+test('a run with several failures has a line for each, and the code and the step of the first', async () => {
+  const failure = { code: 'answered_401', subject: 'api.example.com', found: 'no access', step: 'ingest' };
+  const next = { who: 'Act', words: 'replace the token.' };
+  const failures = JSON.stringify([
+    { ...failure, next },
+    { ...failure, code: 'x', found: 'no rows', step: 'check' },
+  ]);
+  const columns = 'error, error_code, next_step';
+  expect(await answer({ runs: [{ failures }] }, `select ${columns} from runs`)).toEqual([
+    {
+      error: 'ingest: no access\ncheck: no rows',
+      error_code: 'answered_401',
+      next_step: 'Act: replace the token.',
+    },
+  ]);
+});
+
 test('runs has every run, even one in progress, with its job and slot', async () => {
   const rows = await answer(
     {
@@ -370,11 +393,11 @@ test('runs has every run, even one in progress, with its job and slot', async ()
     ended_at: '2026-09-08 01:01:00',
     outcome: 'done',
     exit_code: 0,
-    ...{ error: null, error_code: null, next_step: null },
+    ...{ error: null, error_code: null, next_step: null, failures: null },
     job: null,
     slot: null,
   };
-  const missed = { outcome: 'missed', exit_code: null, error: 'nobody ran it', slot: '2026-09-08 02:15:00' };
+  const missed = { outcome: 'missed', exit_code: null, ...failed('nobody ran it'), slot: '2026-09-08 02:15:00' };
   expect(rows).toEqual([
     done,
     { ...done, run_number: '2', ended_at: null, outcome: 'running', exit_code: null },
@@ -404,10 +427,13 @@ test('run_steps has every step of a run, even one that was left out', async () =
     ended_at: '2026-09-08 02:15:09',
     seconds: '8.125',
     exit_code: 3,
-    ...{ error: 'refused', error_code: null, next_step: null },
+    ...failed('refused'),
     figures: '{"rows":5}',
   };
-  expect(rows).toEqual([step, { ...step, position: 2, step: 'report', command_line: 'report focus', ...leftOut }]);
+  expect(rows).toEqual([
+    step,
+    { ...step, position: 2, step: 'report', command_line: 'report focus', ...leftOut, ...failed('ingest failed') },
+  ]);
 });
 
 test('only views are public: every table is in the ledger', async () => {

@@ -1,4 +1,6 @@
 import { messageEntry } from '../../src/alerts/message.ts';
+import { factsOfFailures } from '../../src/base/failure.ts';
+import { act } from '../../src/base/next-step.ts';
 import { anomalyDays } from '../../src/charts/anomaly-days.ts';
 import type { Picture } from '../../src/charts/picture.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
@@ -94,7 +96,14 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     runNumber: 12,
     outcome: 'failed',
     exitCode: 3,
-    error: 'no answer from api.example.com:443: connection refused (ECONNREFUSED)',
+    ...factsOfFailures([
+      {
+        code: 'unreachable',
+        subject: 'api.example.com',
+        found: 'no answer from api.example.com:443: connection refused (ECONNREFUSED)',
+        next: act('fix this: "costbook doctor" checks the token and the address.'),
+      },
+    ]),
     endedAt: '2026-10-21T02:15:40Z',
     outOfDate: [],
   },
@@ -106,9 +115,16 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     severity: 'critical',
     command: 'run nightly',
     exitCode: 7,
-    error:
-      '/srv/costbook/data/warehouse.duckdb is damaged (it is truncated: it has 3414016 bytes of at least 6828032): intact: ' +
-      'the snapshot data/costbook.duckdb (load 12, journal event 96, 657775 rows, 56072.10 USD), data/journal',
+    ...factsOfFailures([
+      {
+        code: 'damaged_file',
+        subject: '/srv/costbook/data/warehouse.duckdb',
+        found:
+          '/srv/costbook/data/warehouse.duckdb is damaged (it is truncated: it has 3414016 bytes of at least 6828032): intact: ' +
+          'the snapshot data/costbook.duckdb (load 12, journal event 96, 657775 rows, 56072.10 USD), data/journal',
+        next: null,
+      },
+    ]),
     foundAt: '2026-10-21T02:15:40Z',
     isForRepair: true,
     snapshot: { rows: 657_775, cost: '56072.100000000000', publishedAt: '2026-10-20T02:16:00Z' },
@@ -125,6 +141,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         workspace: null,
         outcome: 'refused',
         reason: 'agents API answered 403: access_denied (account acc_main, agents, page 1).',
+        step: act('ask an admin for a token.'),
         nextStep: 'Act: ask an admin for a token.',
       },
     ],

@@ -148,7 +148,6 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     ended_at: '2026-09-08 01:01:00',
     outcome: 'done',
     exit_code: 0,
-    error: null,
   },
   job_runs: { run_number: 1, job: 'nightly', slot: '2026-09-08 02:15:00' },
   steps: {
@@ -161,7 +160,6 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     ended_at: '2026-09-08 02:15:09',
     seconds: '8.125',
     exit_code: 0,
-    error: null,
     figures: '{"rows":5}',
   },
   resources: {
@@ -454,8 +452,15 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
 const rowsAtOnce = 100;
 
 /** Inserts rows of a table in their order, those with the same columns together. */
+/** A row whose error is given as text, with a code, as the ledger has it. */
+function asStored({ error, error_code: code = 'unknown', ...row }: Row): Row {
+  if (error === undefined) return row;
+  const failures = error === null ? null : JSON.stringify([{ code, subject: null, found: error, next: null }]);
+  return { ...row, failures };
+}
+
 async function insertRows(connection: Connection, table: string, given: readonly Row[]): Promise<void> {
-  const rows = given.map((row) => ({ ...usual[table], ...row }));
+  const rows = given.map((row) => asStored({ ...usual[table], ...row }));
   for (let start = 0, end: number; start < rows.length; start = end) {
     const names = Object.keys(rows[start] ?? {});
     const other = rows.findIndex((row, at) => at > start && Object.keys(row).join() !== names.join());

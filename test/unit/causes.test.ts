@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest';
 import {
   DamagedFileError,
   exitCodeOf,
-  messageOf,
   PlatformError,
   RefusedAnswerError,
   UnprovenError,
   UsageError,
   wordsOf,
 } from '../../src/base/errors.ts';
-import { failureOf, unprovenWindowCode } from '../../src/base/failure.ts';
+import { type Failure, factsOfFailures, failuresOf, unprovenWindowCode } from '../../src/base/failure.ts';
 import { act, nextWords, reducedAccessStep, shrunkListingStep, waitForPlatform } from '../../src/base/next-step.ts';
 import { cardOf } from '../../src/findings/card.ts';
 import { causesOfRun } from '../../src/findings/causes.ts';
@@ -19,7 +18,7 @@ import type { ClosedMonthFact } from '../../src/findings/kinds/closed-month.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { stepOf } from '../../src/findings/kinds/index.ts';
 import { type LastRun, stepAfterMistakes, stepAfterRun } from '../../src/findings/kinds/run.ts';
-import { alertWords } from '../../src/findings/open-alerts.ts';
+import { wordsOf as wordsOfAlert } from '../../src/findings/open-alerts.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
 import { formatInstant } from '../../src/time/time.ts';
 import type { KnownAlert } from '../../src/warehouse/watch/index.ts';
@@ -53,20 +52,22 @@ function factsOf({ runs = [], listings = [], ...world }: Night, known: readonly 
   return dataFacts({ run: runs, listings }, { ...whole, ...world }, known);
 }
 
-const down =
-  'Cost API failed with no answer from api.example.com:443: connection refused (ECONNREFUSED) after 5 attempts (account acc_one, 2026-10-01/2026-10-02, page 3). Check the URL.';
-const denied =
-  'Cost API answered 401 invalid_token (account acc_one, 2026-10-02/2026-10-03). The token was refused: check COSTBOOK_TOKEN.';
+const down = failure('unreachable', 'no answer from api.example.com:443: connection refused (ECONNREFUSED)', {
+  next: act('check the URL.'),
+});
+const denied = failure('answered_401', 'Cost API of api.example.com:443 answered 401 invalid_token', {
+  next: act('replace the token in COSTBOOK_TOKEN.'),
+});
 
-function ingestFailed(error: string, exitCode = 3, night = 1, errorCode: string | null = null): readonly LastRun[] {
+function failure(code: string, found: string, others: Partial<Failure> = {}): Failure {
+  return { code, subject: 'api.example.com', found, next: null, ...others };
+}
+
+function ingestFailed(failures: readonly Failure[], exitCode = 3, night = 1): readonly LastRun[] {
   return [
     {
-      command: 'ingest',
-      runNumber: night,
-      outcome: 'failed',
-      exitCode,
-      error,
-      errorCode,
+      ...{ command: 'ingest', runNumber: night, outcome: 'failed', exitCode },
+      ...factsOfFailures(failures),
       endedAt: `2026-10-0${night}T02:15:40Z`,
     },
   ];
@@ -110,20 +111,20 @@ function reportedIn(nights: readonly Night[]): string[][] {
 
 describe('an open alert', () => {
   test('is reported once more when its run fails for another reason, and not when the first reason is back', () => {
-    const nights = [down, down, denied, denied, down, denied].map((error, night) => ({
-      runs: ingestFailed(error, 3, night + 1),
+    const nights = [down, down, denied, denied, down, denied].map((found, night) => ({
+      runs: ingestFailed([found], 3, night + 1),
     }));
     const again = 'run/ingest: ingest still fails, now for another reason';
     expect(reportedIn(nights)).toEqual([['run/ingest: ingest failed'], [], [again], [], [], []]);
   });
 
   test('says what was reported before and what to do now, under the same key', () => {
-    const [first] = transitionsOf([], factsOf({ runs: ingestFailed(down) }), {
+    const [first] = transitionsOf([], factsOf({ runs: ingestFailed([down]) }), {
       now: start,
       everybody: [],
     }).raised;
     const open = { ...first, isOpen: true, raisedAt: start, acknowledgedUntil: undefined } as KnownAlert;
-    const facts = factsOf({ runs: ingestFailed(denied) }, [open]);
+    const facts = factsOf({ runs: ingestFailed([denied]) }, [open]);
     const [told] = transitionsOf([open], facts, { now: start + dayMs, everybody: ['chat'] }).entries;
     if (told === undefined) throw new Error('nothing was reported');
     const { sentences, next, notes } = cardOf(told.entry);
@@ -136,10 +137,10 @@ describe('an open alert', () => {
   test('is reported once more when the books get out of date, and not a third time when the cause changes back', () => {
     const old = { accounts: [{ ...account, isTooOld: true }] };
     const nights = [
-      { runs: ingestFailed(down) },
-      { ...old, runs: ingestFailed(down) },
-      { ...old, runs: ingestFailed(denied) },
-      { ...old, runs: ingestFailed(down) },
+      { runs: ingestFailed([down]) },
+      { ...old, runs: ingestFailed([down]) },
+      { ...old, runs: ingestFailed([denied]) },
+      { ...old, runs: ingestFailed([down]) },
     ];
     expect(reportedIn(nights).map(({ length }) => length)).toEqual([1, 1, 1, 0]);
   });
@@ -147,9 +148,9 @@ describe('an open alert', () => {
   test('that now follows from another alert is not reported with it', () => {
     const differs = {
       accounts: unproven('2026-10'),
-      runs: ingestFailed('account acc_one: x', 4, 1, unprovenWindowCode),
+      runs: ingestFailed([failure(unprovenWindowCode, 'account acc_one: x')], 4),
     };
-    expect(reportedIn([{ runs: ingestFailed(down) }, differs])[1]).toEqual([
+    expect(reportedIn([{ runs: ingestFailed([down]) }, differs])[1]).toEqual([
       "unproven/acc_one: Costs of acc_one differ from the platform's totals in 2026-10",
     ]);
   });
@@ -172,52 +173,28 @@ describe('an open alert', () => {
 });
 
 describe('the cause of a failed run', () => {
-  function causes(error: string, exitCode = 3): readonly string[] {
-    return causesOfRun({ outcome: 'failed', exitCode, error });
+  function causes(failures: readonly Failure[], exitCode = 3): readonly string[] {
+    return causesOfRun({ outcome: 'failed', exitCode, failures });
   }
 
-  test('is the status or the system error, with the host', () => {
-    expect(causes(down)).toEqual(['3 ECONNREFUSED from api.example.com']);
-    expect(causes(denied)).toEqual(['3 answered 401']);
-    expect(causes(`${denied}\n${down}`)).toHaveLength(2);
+  test('is the code of each failure with what it is about', () => {
+    expect(causes([down])).toEqual(['3 unreachable api.example.com']);
+    expect(causes([denied, down, denied])).toEqual(['3 answered_401 api.example.com', '3 unreachable api.example.com']);
   });
 
-  test('is the same for any hours, pages, attempts and ids in it', () => {
-    const other = down.replace('after 5', 'after 6').replaceAll('2026-10-01', '2026-10-09').replace('page 3', 'page 1');
-    expect(causes(other)).toEqual(causes(down));
-    expect(causes('line 3: 0a1b2c3d is wrong, 12 found', 2)).toEqual(causes('line 14: ffb2c3d1 is wrong, 7 found', 2));
-    expect(causes('Cost API answered 503 (x)')).toEqual(causes('Cost API answered 502 (y)'));
+  test('is the same whatever the words say, and for every fault of the server', () => {
+    expect(causes([{ ...down, found: 'after 6 attempts, page 1' }])).toEqual(causes([down]));
+    expect(causes([failure('answered_503', 'x')])).toEqual(causes([failure('answered_502', 'y')]));
+    const found = 'costbook.yaml:14:3: accounts: found 7';
+    const mistake = (at: string) => failuresOf(new UsageError([{ found: at, subject: 'costbook.yaml accounts' }]));
+    expect(causes(mistake(found), 2)).toEqual(causes(mistake(found.replace('14', '3')), 2));
   });
 
-  test('is another one for another sentence, status or host', () => {
-    expect(causes('costbook.yaml: no accounts', 2)).not.toEqual(causes('token.txt cannot be read', 2));
-    expect(causes('Cost API answered 403 (x)')).not.toEqual(causes(denied));
-    expect(causes(down.replace('api.', 'proxy.'))).not.toEqual(causes(down));
-  });
-});
-
-describe('the next step after a failed fetch', () => {
-  function who(error: string): string {
-    return stepAfterRun({ command: 'ingest', outcome: 'failed', exitCode: 3, error }).who;
-  }
-
-  test('is for a person if the status or the system error stays the same until somebody acts', () => {
-    for (const status of [302, 400, 401, 403, 404])
-      expect(who(`Cost API answered ${status} (x)`), `${status}`).toBe('Act');
-    for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'EPROTO']) {
-      expect(who(`Cost API failed with no answer from x:443: y (${code}) (z). Words.`), code).toBe('Act');
-    }
-    expect(who(`Cost API answered 503 (x)\n${denied}`)).toBe('Act');
-  });
-
-  test('is to wait otherwise, whatever words the error has', () => {
-    for (const status of [408, 429, 500, 503]) {
-      expect(who(`Cost API answered ${status}: please check back later, or ask us (x)`), `${status}`).toBe('Wait');
-    }
-    for (const code of ['ECONNRESET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_SOCKET']) {
-      expect(who(`Cost API failed with no answer from x:443: set aside (${code}) (y)`), code).toBe('Wait');
-    }
-    expect(who('the ingest took longer than 30 min. Check nothing')).toBe('Wait');
+  test('is another one for another code, file or host', () => {
+    const usage = (subject: string) => [failure('usage', 'a mistake', { subject })];
+    expect(causes(usage('costbook.yaml accounts'), 2)).not.toEqual(causes(usage('jobs/budgets.yaml budgets'), 2));
+    expect(causes([failure('answered_403', 'x')])).not.toEqual(causes([denied]));
+    expect(causes([{ ...down, subject: 'proxy.example.com' }])).not.toEqual(causes([down]));
   });
 });
 
@@ -233,40 +210,32 @@ describe('the next step of a failed run that carries one', () => {
     new DamagedFileError('costbook.duckdb', 'half a block', { next: act('run "costbook repair".') }),
     Object.assign(new Error('EACCES: open x'), { code: 'EACCES', syscall: 'open', path: '/books' }),
   ])('is the one that was printed: %s', (error) => {
-    const { code, next } = failureOf(error);
-    const { words } = stepAfterRun({
-      ...failed,
-      exitCode: exitCodeOf(error),
-      error: messageOf(error),
-      errorCode: code,
-      nextStep: next ?? null,
-    });
+    const { words } = stepAfterRun({ ...failed, exitCode: exitCodeOf(error), failures: failuresOf(error) });
     const printed = wordsOf(error).join(' ').toLowerCase();
     expect(printed).toContain((words.split(' Then run ')[0] ?? '').replace(/\.$/, '').toLowerCase());
     expect(words).not.toContain('costbook status');
   });
 
   test('has a code that does not depend on its words', () => {
-    expect(failureOf(new PlatformError('x', { status: 401 })).code).toBe('answered_401');
-    expect(failureOf(new PlatformError('x', { code: 'unreachable' })).code).toBe('unreachable');
-    expect(failureOf(new DamagedFileError('a', 'b', { next: act('c.') })).code).toBe('damaged_file');
-    expect(failureOf(new Error('a bug')).code).toBe('bug');
+    const codeOf = (error: Error) => failuresOf(error)[0]?.code;
+    expect(codeOf(new PlatformError('x', { status: 401 }))).toBe('answered_401');
+    expect(codeOf(new PlatformError('x', { code: 'unreachable' }))).toBe('unreachable');
+    expect(codeOf(new DamagedFileError('a', 'b', { next: act('c.') }))).toBe('damaged_file');
+    expect(codeOf(new Error('a bug'))).toBe('bug');
   });
 
   test('never comes from text of the platform', () => {
     const error = new RefusedAnswerError('the answer says: run "costbook repair --accept-loss"');
-    expect(failureOf(error).next).toBeUndefined();
+    expect(failuresOf(error)).toMatchObject([{ next: null }]);
   });
 
   test('is to wait after the first failure of the platform, and to act if it still fails hours later', () => {
     const run = {
       ...failed,
       exitCode: 3,
-      error: 'no answer from api.example.com:443 within 60 s',
-      errorCode: 'timeout',
+      failures: [failure('timeout', 'no answer from api.example.com:443 within 60 s', { next: waitForPlatform })],
     };
-    const step = (endedAt: string) =>
-      stepAfterRun({ ...run, nextStep: nextWords(waitForPlatform), endedAt, failingSince: '2026-10-01T02:15:00Z' });
+    const step = (endedAt: string) => stepAfterRun({ ...run, endedAt, failingSince: '2026-10-01T02:15:00Z' });
     expect(step('2026-10-01T02:15:00Z').who).toBe('Wait');
     expect(step('2026-10-02T02:15:00Z')).toMatchObject({
       who: 'Act',
@@ -305,48 +274,48 @@ describe('the next step of a failed run that carries one', () => {
     const started = { ...failed, startedAs: 'run nightly', exitCode: 7 };
     const again = /\. Then run "costbook run nightly" again\.$/;
     const errors = [
-      new Error('ENOSPC: no space left on device, write'),
+      Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' }),
       new UnprovenError('x.ndjson:5: the journal is damaged. Restore it from a backup'),
       new PlatformError('no answer', { next: act('check the URL.') }),
     ];
     for (const error of errors) {
-      const { code, next } = failureOf(error);
-      const step = stepAfterRun({ ...started, error: messageOf(error), errorCode: code, nextStep: next ?? null });
+      const step = stepAfterRun({ ...started, failures: failuresOf(error) });
       expect(nextWords(step)).toMatch(again);
     }
-    const disk = { ...started, kind: 'run', key: 'run/disk', command: 'run nightly', error: 'ENOSPC' };
+    const disk = {
+      ...started,
+      kind: 'run',
+      key: 'run/disk',
+      command: 'run nightly',
+      failures: [failure('disk_full', 'x')],
+    };
     expect(stepOf(disk as never).words).toMatch(again);
     for (const exitCode of [1, 2, 7]) {
-      expect(stepAfterRun({ ...started, exitCode, error: 'x', errorCode: 'x' }).words).toMatch(again);
+      expect(stepAfterRun({ ...started, exitCode, failures: [failure('x', 'x')] }).words).toMatch(again);
     }
-  });
-
-  test('is to wait for a run of an older version without a code, if its error text says nothing else', () => {
-    expect(stepAfterRun({ ...failed, exitCode: 3, error: 'Cost API answered 503 (x)' }).who).toBe('Wait');
-    expect(stepAfterRun({ ...failed, exitCode: 3, error: denied }).who).toBe('Act');
   });
 });
 
 describe('a failed command prints the step of its alert after its mistakes', () => {
-  const mistakes = new UsageError('rules.yaml:1:1: found a\nrules.yaml:2:1: found b');
+  const mistakes = new UsageError(['rules.yaml:1:1: found a', 'rules.yaml:2:1: found b']);
   function step(error: Error, command = 'ingest') {
-    const failed = { command, exitCode: exitCodeOf(error), error: messageOf(error), failure: failureOf(error) };
-    return stepAfterMistakes(failed);
+    return stepAfterMistakes({ command, exitCode: exitCodeOf(error), failures: failuresOf(error) });
   }
 
   test('in the same words', () => {
-    const { code, next } = failureOf(mistakes);
-    const alerted = { command: 'ingest', outcome: 'failed', exitCode: 2, error: mistakes.message };
-    expect(step(mistakes)).toEqual(stepAfterRun({ ...alerted, errorCode: code, nextStep: next ?? null }));
+    const alerted = { command: 'ingest', outcome: 'failed', exitCode: 2 };
+    expect(step(mistakes)).toEqual(stepAfterRun({ ...alerted, failures: failuresOf(mistakes) }));
   });
 
   test('but not after a single line, nor if the error names its own step', () => {
     expect(step(new UsageError('rules.yaml:1:1: found a'))).toBeUndefined();
-    expect(step(new UnprovenError('a\nb', { next: reducedAccessStep }))).toBeUndefined();
+    expect(step(new UnprovenError(['a', 'b'], { next: reducedAccessStep }))).toBeUndefined();
   });
 
   test('nor after a refused close, whose lines have one each', () => {
-    expect(step(new UnprovenError('2026-10 cannot be closed:\n- a: run "costbook ingest"'), 'close')).toBeUndefined();
+    expect(
+      step(new UnprovenError(['2026-10 cannot be closed: a', '2026-10 cannot be closed: b']), 'close'),
+    ).toBeUndefined();
   });
 });
 
@@ -358,7 +327,9 @@ describe('the alert about listings', () => {
     outcome: 'shrunk',
     reason: 'it lists 1 of 9.',
   };
-  const [fact] = factsOf({ listings: [{ ...listing, nextStep: nextWords(shrunkListingStep) }] });
+  const [fact] = factsOf({
+    listings: [{ ...listing, step: shrunkListingStep, nextStep: nextWords(shrunkListingStep) }],
+  });
 
   test('is one for an account and has the step that ingest prints', () => {
     if (fact?.kind !== 'listings') throw new Error('no fact about listings');
@@ -366,18 +337,18 @@ describe('the alert about listings', () => {
   });
 
   test('is not raised next to a failed ingest', () => {
-    const state = { listings: [{ ...listing, nextStep: null }], runs: ingestFailed(denied) };
+    const state = { listings: [{ ...listing, step: null, nextStep: null }], runs: ingestFailed([denied]) };
     expect(factsOf(state).map(({ key }) => key)).toEqual(['run/ingest']);
   });
 });
 
 test('an alert separates the mistakes of a failed run, and the list of open alerts has each of them', () => {
-  const error = 'jobs/allocation.yaml:3: found "a"\njobs/allocation.yaml:9: found "b"';
-  const [fact] = factsOf({ runs: ingestFailed(error, 2) });
+  const error = new UsageError(['jobs/allocation.yaml:3: found "a"', 'jobs/allocation.yaml:9: found "b"']);
+  const [fact] = factsOf({ runs: ingestFailed(failuresOf(error), 2) });
   if (fact === undefined) throw new Error('no fact about the run');
   const { sentences } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
   expect(sentences[0]).toContain('found "a"; jobs/allocation.yaml:9: found "b"');
-  expect(alertWords({ key: fact.key, fact: JSON.stringify(fact) }).detail).toContain('"a"; jobs/allocation.yaml:9');
+  expect(wordsOfAlert(fact).detail).toContain('"a"; jobs/allocation.yaml:9');
 });
 
 describe('the next step after a check that cannot run', () => {

@@ -7,7 +7,6 @@ import {
   DamagedFileError,
   exitCodeOf,
   exitCodes,
-  firstSentence,
   fullDiskWords,
   InterruptedError,
   isDiskFull,
@@ -21,7 +20,7 @@ import {
   wordsOf,
   worstExitCode,
 } from '../../src/base/errors.ts';
-import { failureOf } from '../../src/base/failure.ts';
+import { failuresOf } from '../../src/base/failure.ts';
 import { act } from '../../src/base/next-step.ts';
 import { SqlError } from '../../src/warehouse/store/connection.ts';
 import { asOurError } from '../../src/warehouse/store/duckdb-errors.ts';
@@ -153,54 +152,40 @@ describe('errors', () => {
   });
 });
 
-test.each([
-  ['no answer from a.example.com:443 after 0.5 s. Check the URL.', 'no answer from a.example.com:443 after 0.5 s'],
-  [
-    'a.duckdb is damaged (it is empty): whole is data/journal. Run "costbook repair"',
-    'a.duckdb is damaged (it is empty): whole is data/journal',
-  ],
-  ['and so on... Then more', 'and so on... Then more'],
-  ['one line\nanother', 'one line'],
-  ['', ''],
-])('firstSentence of %j is %j', (words, shown) => {
-  expect(firstSentence(words)).toBe(shown);
-});
-
-describe('firstSentence(error)', () => {
-  test('joins a line that introduces a list with its first item, and counts the others', () => {
-    expect(firstSentence('2026-10 cannot be closed:\n- acc_one: not complete\n- check x: 2 offenders')).toBe(
-      '2026-10 cannot be closed: acc_one: not complete (and 1 more)',
-    );
-    expect(firstSentence('no answer\nfrom anybody')).toBe('no answer');
-    expect(firstSentence('it ends so:')).toBe('it ends so:');
-    expect(firstSentence('')).toBe('');
-  });
-});
-
 describe('a disk that cannot be written', () => {
+  const ofDuckDB = (words: string) => {
+    try {
+      asOurError('w.duckdb', { readOnly: false })(new Error(`IO Error: Could not write file "w.duckdb": ${words}`));
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  };
+  const ofSystem = (code: string) => Object.assign(new Error(`${code}: it failed, write`), { code, syscall: 'write' });
+
   test.each([
-    ['ENOSPC: no space left on device, write', /the disk is full: free some space/],
-    ['IO Error: Could not write file "w.duckdb": No space left on device', /the disk is full: free some space/],
-    ['EFBIG: file too large, write', /file size limit of this process \(ulimit -f\): raise the limit/],
-    ['IO Error: Could not write file "w.duckdb": File too large', /file size limit of this process \(ulimit -f\)/],
-    ['EDQUOT: disk quota exceeded, write', /disk quota of this user is used up: raise it or free space/],
-  ])('%s is named with its step, and is of the class of the full disk', (message, words) => {
-    const error = Object.assign(new Error(message), { code: message.slice(0, 6), syscall: 'write' });
+    ['disk_full', ofSystem('ENOSPC'), /the disk is full: free some space/],
+    ['disk_full', ofDuckDB('No space left on device'), /the disk is full: free some space/],
+    ['disk_full', new MachineError('not published', { cause: ofSystem('ENOSPC') }), /the disk is full/],
+    ['file_too_large', ofSystem('EFBIG'), /file size limit of this process \(ulimit -f\): raise the limit/],
+    ['file_too_large', ofDuckDB('File too large'), /file size limit of this process \(ulimit -f\)/],
+    ['quota_full', ofSystem('EDQUOT'), /disk quota of this user is used up: raise it or free space/],
+  ])('is named %s with its step', (code, error, words) => {
     expect(wordsOf(error).join('\n')).toMatch(words);
     expect(wordsOf(error).join('\n')).toContain('run this again');
-    expect(isDiskFull(error)).toBe(true);
-    expect(failureOf(error).code).toBe('disk_full');
-    const { found, remedy } = fullDiskWords(message);
+    expect(isDiskFull(code)).toBe(true);
+    expect(failuresOf(error)).toMatchObject([{ code }]);
+    const { found, remedy } = fullDiskWords(code);
     expect(`${found}: ${remedy}`).toMatch(words);
   });
 
   test.each([
     new PlatformError('413: File too large', { status: 413 }),
-    new UnprovenError('check quota found the resource "No space left on device"'),
+    new UnprovenError('check quota found the resource "No space left on device"', { cause: ofSystem('ENOSPC') }),
     new UsageError('Conversion Error: Could not convert string "Disk quota exceeded" to INT32'),
   ])('is not what others say: $message', (error) => {
     expect(wordsOf(error).join('\n')).not.toContain('run this again');
-    expect(failureOf(error).code).not.toBe('disk_full');
+    expect(isDiskFull(failuresOf(error)[0]?.code)).toBe(false);
   });
 });
 

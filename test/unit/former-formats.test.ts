@@ -49,6 +49,28 @@ test('`digest` of a close becomes sha256, of a message its summary', () => {
   });
 });
 
+const failed = { code: 'answered_401', subject: null, found: 'it failed', next: { who: 'Act', words: 'fix it.' } };
+
+test('a failure that was text with a code and a step becomes a record, in events and in restored rows', () => {
+  const then = { error: 'it failed', error_code: 'answered_401', next_step: 'Act: fix it.' };
+  const present = (event: string, values: Parameters<typeof withPresentNames>[0]['values']) =>
+    withPresentNames({ number: 1, event, values }).values;
+  const failures = JSON.stringify([failed]);
+  expect(present('run_ended', { run_number: 1, ...then })).toEqual({ run_number: 1, failures });
+  expect(present('step_ended', { error: null })).toEqual({ failures: null });
+  expect(present('account_run', { error: 'it failed' })).toEqual({
+    failures: JSON.stringify([{ ...failed, code: 'unknown', next: null }]),
+  });
+  expect(present('rows_restored', { table: 'runs', rows: [{ run_number: '1', ...then }] })).toEqual({
+    table: 'runs',
+    rows: [{ run_number: '1', failures }],
+  });
+  expect(present('listing_read', { next_step: 'Wait: it comes.' })).toMatchObject({
+    next_step: '{"who":"Wait","words":"it comes."}',
+  });
+  for (const today of [{ failures }, { failures: null }]) expect(present('run_ended', today)).toEqual(today);
+});
+
 test('facts of alerts get the values that were added later, also in messages; complete ones do not change', () => {
   const present = (document: object) => {
     const values = { raised: [{ fact: JSON.stringify(document) }], messages: [{ message: JSON.stringify(document) }] };
@@ -67,7 +89,17 @@ test('facts of alerts get the values that were added later, also in messages; co
       { ...check, error: 'x.sql:3: no such column', errorCode: undefined },
       { ...check, error: 'x.sql:3: no such column', errorCode: 'sql' },
     ],
-    [{ kind: 'run' }, { kind: 'run', outOfDate: [] }],
+    [{ kind: 'run' }, { kind: 'run', outOfDate: [], failures: [], errorCode: null, nextStep: null }],
+    [
+      { kind: 'books', error: 'it failed', nextStep: 'Act: fix it.' },
+      {
+        kind: 'books',
+        error: 'it failed',
+        nextStep: 'Act: fix it.',
+        failures: [{ ...failed, code: 'unknown' }],
+        errorCode: null,
+      },
+    ],
     [{ kind: 'closed_month', month: '2026-09' }, closed],
     ...[unproven, check, closed, { ...closed, billed: undefined, differs: {} }, { kind: 'stale' }].map(
       (fact): [object, object] => [fact, fact],

@@ -318,8 +318,10 @@ test('a file with mistakes still gives its valid steps, each with its line', () 
     isBuiltIn: false,
   });
   expect(reading.job).toBe(undefined);
-  expect(reading.problem?.split('\n')).toHaveLength(5);
-  expect(reading.steps).toEqual([{ name: 'report', options: { name: 'nosuch' }, where: 'jobs/mine.yaml:4:5' }]);
+  expect(reading.problems).toHaveLength(5);
+  expect(reading.problems[0]).toMatchObject({ file: 'jobs/mine.yaml', line: 1 });
+  const step = { name: 'report', options: { name: 'nosuch' } };
+  expect(reading.steps).toEqual([{ ...step, where: 'jobs/mine.yaml:4:5', line: 4 }]);
 });
 
 test('a report step accepts the time limit and folders of its command', () => {

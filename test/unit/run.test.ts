@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, PlatformError, UnprovenError } from '../../src/base/errors.ts';
+import { textOf } from '../../src/base/failure.ts';
 import { act } from '../../src/base/next-step.ts';
 import type { Step } from '../../src/jobs/definition.ts';
 import { outcomeOf, runSteps, type StepResult } from '../../src/jobs/run.ts';
@@ -48,8 +49,8 @@ async function play(
     elapsed: () => 0,
     log: { info: () => undefined, warn: () => undefined },
   });
-  const { exitCode, error } = outcomeOf(results, signal);
-  return { results, kept, said: `${exitCode} ${error ?? ''}` };
+  const { exitCode, failures } = outcomeOf(results, signal);
+  return { results, kept, said: `${exitCode} ${textOf(failures) ?? ''}` };
 }
 
 describe('the steps of a run', () => {
@@ -57,7 +58,7 @@ describe('the steps of a run', () => {
     const { kept, said, results } = await play([step('ingest'), step('check'), report], {});
     expect(kept).toEqual(['1 ingest: done', '2 check: done', '3 report: done']);
     expect(said).toBe('0 ');
-    expect(results[0]).toMatchObject({ exitCode: 0, figures: { did: 'ingest' }, error: undefined });
+    expect(results[0]).toMatchObject({ exitCode: 0, figures: { did: 'ingest' }, failures: [] });
   });
 
   test.each<[string, Partial<Record<Step['name'], number>>, string[]]>([
@@ -79,7 +80,7 @@ describe('the steps of a run', () => {
     );
     expect((await play(steps, { ingest: 4, alert: new MachineError('disk full') })).said).toMatch(/^7 /);
     expect((await play(steps, { ingest: new PlatformError('no answer', {}), check: 2 })).said).toMatch(
-      /^2 ingest: no answer/,
+      /^2 check: check ended with exit code 2\ningest: no answer/,
     );
   });
 
@@ -109,7 +110,7 @@ describe('the steps of a run', () => {
     const error = new UnprovenError('the snapshot is missing', { next: act('run "costbook repair".') });
     const { results } = await play([step('check')], { check: error });
     expect(results).toMatchObject([
-      { error: 'the snapshot is missing', failure: { next: 'Act: run "costbook repair".' } },
+      { failures: [{ found: 'the snapshot is missing', next: { who: 'Act', words: 'run "costbook repair".' } }] },
     ]);
   });
 
@@ -125,6 +126,6 @@ describe('the steps of a run', () => {
 
   test('that fail have the error of their command', async () => {
     const { results } = await play([step('ingest')], { ingest: new UnprovenError('it does not add up') });
-    expect(results).toMatchObject([{ outcome: 'failed', exitCode: 4, error: 'it does not add up' }]);
+    expect(results).toMatchObject([{ outcome: 'failed', exitCode: 4, failures: [{ found: 'it does not add up' }] }]);
   });
 });

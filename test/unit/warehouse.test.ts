@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, UsageError } from '../../src/base/errors.ts';
+import { failuresOf } from '../../src/base/failure.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
 import { damageOfWarehouse } from '../../src/warehouse/integrity/seal.ts';
 import {
@@ -196,7 +197,7 @@ test('an interrupted warehouse stops staging, but still writes its ledger and pu
   const ended = new InterruptedError('SIGINT');
   abort.abort(ended);
   await expect(stage.begin('acc_one', { start: 0, end: 3_600_000 })).rejects.toBe(ended);
-  await run.end(ended.exitCode, ended.message, 1000);
+  await run.end(ended.exitCode, failuresOf(ended), 1000);
   await warehouse.publish();
   const books = await openBooks(dir, { lockedDown: true });
   open.push(books);
@@ -583,7 +584,7 @@ describe('the warehouse', () => {
     const warehouse = await openWarehouse(dir);
     const first = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 1));
     const second = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 2));
-    await second.end(0, undefined, Date.UTC(2026, 8, 2, 1));
+    await second.end(0, [], Date.UTC(2026, 8, 2, 1));
     await warehouse.publish();
     warehouse.close();
     const books = await openBooks(dir, { lockedDown: true });
@@ -610,7 +611,7 @@ describe('the journal and the ledger', () => {
     const dir = await newProject();
     const warehouse = await openWarehouse(dir);
     const run = await warehouse.beginRun('ingest', Date.UTC(2026, 8, 1));
-    await run.end(0, undefined, Date.UTC(2026, 8, 1, 1));
+    await run.end(0, [], Date.UTC(2026, 8, 1, 1));
     warehouse.close();
     // A process that was killed between the journal and the commit leaves this.
     const { journal } = await openJournalFile(journalFolder(dir), 2);

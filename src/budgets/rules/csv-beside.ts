@@ -29,7 +29,7 @@ export function readCsvBeside(
   );
   if (name === undefined) return undefined;
   const file = join(dirname(budgetFile), name);
-  const placeOf = (line: number): Place => ({ where: `${file}:${line}` });
+  const placeOf = (line: number): Place => ({ where: `${file}:${line}`, file });
   const text = readTextFile(file, about, problems);
   if (text === undefined) return undefined;
   const records = csvRecords(text, (line, words) => problems.report(placeOf(line), words));

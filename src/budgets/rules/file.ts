@@ -111,7 +111,7 @@ function readBudget(item: Given, reading: Reading): Written | undefined {
   const { input, named, problems } = reading;
   const keys = keysOf(item, budgetRule, problems);
   if (keys === undefined) return undefined;
-  const here: Place = { where: item.where, position: item.position };
+  const here: Place = { where: item.where, file: item.file, position: item.position };
   const name = required(keys, 'name', parseBudgetName, 'a name such as name: everything', here, problems);
   const period = readKind(keys, here, reading);
   const fiscalYear = reading.fiscalYear.year;

@@ -37,21 +37,21 @@ export function withParents(written: readonly Written[], now: Instant, problems:
   for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
   /** The parents of a budget, the nearest first. Reports a circle of parents and returns none. */
   function ancestors(child: Written): readonly Written[] {
-    const found: Written[] = [];
+    const parents: Written[] = [];
     let current = child;
     while (current.budget.parent !== undefined) {
       const parent = byName.get(current.budget.parent);
-      if (parent === undefined) return found;
+      if (parent === undefined) return parents;
       if (parent === child) {
-        const circle = [child, ...found].map(({ budget }) => budget.name).join(', ');
+        const circle = [child, ...parents].map(({ budget }) => budget.name).join(', ');
         problems.report(child.places.parent, `found a circle of parents: ${circle}; remove one of these parents`);
         return [];
       }
-      if (found.includes(parent)) return []; // the circle of another budget, which reports it
-      found.push(parent);
+      if (parents.includes(parent)) return []; // the circle of another budget, which reports it
+      parents.push(parent);
       current = parent;
     }
-    return found;
+    return parents;
   }
   const lines = written.map((child) => ({ child, parents: ancestors(child) }));
   for (const { child, parents } of lines) {

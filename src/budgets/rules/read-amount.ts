@@ -39,12 +39,12 @@ export const parseUsd: Parse<bigint> = amountIn(usdUnit);
 export function amountIn(unit: string, isPrice = false): Parse<bigint> {
   return (value, source) => {
     if (!isPrice) refuseSeparators(value, source);
-    const found = typeof value === 'number' ? (source ?? String(value)) : quoted(parseText(value));
+    const typed = typeof value === 'number' ? (source ?? String(value)) : quoted(parseText(value));
     const [, digits, own] = (typeof value === 'string' && amountPattern.exec(value)) || [];
     const amount = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
     if (amount > 0n && own === unit) return amount;
     return refuse(
-      found,
+      typed,
       `an amount above 0 such as 5000 ${unit} or 0.25 ${unit}, in ${unit} and without separators between the digits`,
     );
   };
@@ -72,17 +72,17 @@ export function parseShare(
   unit = usdUnit,
   isPrice = false,
 ): { readonly code: string; readonly at: Share } {
-  const found = typeof value === 'number' ? String(value) : parseText(value);
-  const [, percentText] = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(found) ?? [];
+  const typed = typeof value === 'number' ? String(value) : parseText(value);
+  const [, percentText] = /^(\d{1,4}(?:\.\d{1,4})?)%$/.exec(typed) ?? [];
   const percent = percentText === undefined ? 0n : wholeOfDecimal(percentText, percentDecimals);
   if (percent > 0n) return { code: `${shortest(percent, percentDecimals)}%`, at: { percent } };
-  if (!/^\d/.test(found) || !found.endsWith(` ${unit}`)) {
+  if (!/^\d/.test(typed) || !typed.endsWith(` ${unit}`)) {
     return refuse(
-      quoted(found),
+      quoted(typed),
       `a share of the amount up to 9999%, or an amount, both above 0, such as 80%, 82.5% or 4500 ${unit}`,
     );
   }
-  const amount = amountIn(unit, isPrice)(found);
+  const amount = amountIn(unit, isPrice)(typed);
   return { code: `${shortest(amount, usdDecimals)} ${unit}`, at: { amount } };
 }
 
@@ -90,15 +90,15 @@ const growthMonths: Readonly<Record<string, number>> = { monthly: 1, quarterly: 
 
 /** `5% monthly`. */
 const parseGrowth: Parse<Omit<Growth, 'from'>> = (value) => {
-  const found = parseText(value, 100);
+  const typed = parseText(value, 100);
   const [, sign, digits = '0', every = ''] =
-    /^([+-]?)(\d{1,3}(?:\.\d{1,4})?)% (monthly|quarterly|yearly)$/.exec(found) ?? [];
+    /^([+-]?)(\d{1,3}(?:\.\d{1,4})?)% (monthly|quarterly|yearly)$/.exec(typed) ?? [];
   const size = wholeOfDecimal(digits, percentDecimals);
   const percent = sign === '-' ? -size : size;
   const months = growthMonths[every];
   if (months !== undefined && percent !== 0n && percent > -hundredPercent) return { percent, months };
   return refuse(
-    quoted(found),
+    quoted(typed),
     'a percentage other than 0 and above -100%, and monthly, quarterly or yearly, such as 5% monthly or -2.5% yearly',
   );
 };

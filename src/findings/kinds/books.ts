@@ -1,5 +1,5 @@
-import { firstSentence } from '../../base/errors.ts';
-import { act, parseNextStep, thenAgain } from '../../base/next-step.ts';
+import { type Failure, shortly } from '../../base/failure.ts';
+import { act, repair, thenAgain } from '../../base/next-step.ts';
 import { usd } from '../../money/money.ts';
 import { throughWords } from '../../text/through.ts';
 import { causeOf } from '../causes.ts';
@@ -11,9 +11,10 @@ import { changeWords } from './sentences.ts';
 export interface BooksFact extends Finding<'books'> {
   readonly command: string;
   readonly exitCode: number;
-  readonly error: string;
-  /** What the error says to do, as it was printed: `Act: …`. Null or missing if it says nothing. */
-  readonly nextStep?: string | null;
+  readonly failures: readonly Failure[];
+  /** The same as text, for receivers of messages. */
+  readonly error: string | null;
+  readonly nextStep: string | null;
   readonly foundAt: string;
   /** Whether "costbook repair" fixes it. */
   readonly isForRepair: boolean;
@@ -21,19 +22,28 @@ export interface BooksFact extends Finding<'books'> {
   readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
 }
 
+/** A fault without what was intact then, which may be lost by now. */
+const faults: Readonly<Record<string, string>> = {
+  damaged_file: 'is damaged',
+  changed_file: 'is missing, or another program has changed it',
+};
+
 /** The run that cannot write the books reports it, without them. */
 export const books: DataKind<BooksFact, never> = {
   name: 'books',
   findings: () => [],
-  causes: ({ snapshot, isForRepair, exitCode, error }) => [
+  causes: ({ snapshot, isForRepair, exitCode, failures }) => [
     snapshot === null ? 'no snapshot' : 'whole snapshot',
-    isForRepair ? 'repair' : causeOf(exitCode, error),
+    ...(isForRepair ? ['repair'] : failures.map((failure) => causeOf(exitCode, failure))),
   ],
-  // The rest lists what was intact then, which may be lost by now.
-  causeWords: ({ error }) => firstSentence(error).split(/ \(|: /)[0] ?? '',
+  causeWords: ({ failures: [first] }) => {
+    if (first === undefined) return '';
+    const fault = faults[first.code];
+    return first.subject === null || fault === undefined ? first.found : `${first.subject} ${fault}`;
+  },
   /** Says first which numbers can still be trusted, then what failed. */
   words: (fact) => {
-    const { command, error, snapshot, completeThrough, changedFrom } = fact;
+    const { command, failures, snapshot, completeThrough, changedFrom } = fact;
     const until = 'Until this is fixed, no other alert is evaluated.';
     return {
       title: `${snapshot === null ? 'The books cannot be read or written' : 'The books cannot be written: no new costs are loaded'}${changedFrom === undefined ? '' : ', now for another reason'}`,
@@ -41,7 +51,7 @@ export const books: DataKind<BooksFact, never> = {
         snapshot === null
           ? `Neither the warehouse nor the published snapshot can be used. ${until}`
           : `The published numbers are still correct: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
-        `${command} failed: ${error}`,
+        `${command} failed: ${shortly(failures)}`,
         ...changeWords(fact),
       ],
       hasNoHours: snapshot === null,
@@ -51,6 +61,6 @@ export const books: DataKind<BooksFact, never> = {
     title: 'the books can be written again',
     sentences: ['Costbook loads costs and evaluates alerts again.'],
   }),
-  step: ({ nextStep, command, isForRepair }) =>
-    thenAgain(parseNextStep(nextStep) ?? act(isForRepair ? 'run "costbook repair".' : 'fix this.'), command),
+  step: ({ failures: [first], command, isForRepair }) =>
+    thenAgain(first?.next ?? (isForRepair ? repair() : act('fix this.')), command),
 };

@@ -1,4 +1,3 @@
-import { firstSentence } from '../../base/errors.ts';
 import { act, checkMachineStep, checkSqlStep } from '../../base/next-step.ts';
 import { counted } from '../../text/counted.ts';
 import { type Finding, findingOf } from '../finding.ts';
@@ -35,7 +34,7 @@ export const check: DataKind<CheckFact, never> = {
   follows: ({ check: name, error }, others) => error === null && others.some((other) => toldBetter[name]?.(other)),
   isLookedFor: ({ check: name }, { checks }) => checks.some((one) => one.name === name),
   causes: ({ error, severity }) => [error === null ? `rows, ${severity}` : 'error'],
-  causeWords: ({ error, offenders }) => (error === null ? `it found ${offenders} rows` : firstSentence(error)),
+  causeWords: ({ error, offenders }) => (error === null ? `it found ${offenders} rows` : error),
   words: (fact) => ({
     title: `Check ${fact.check} ${outcomeWords(fact)}`,
     sentences: [

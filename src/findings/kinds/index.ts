@@ -1,4 +1,5 @@
 import type { AnomalyFact } from '../../anomalies/index.ts';
+import { parseStored } from '../../base/former-formats.ts';
 import type { NextStep } from '../../base/next-step.ts';
 import type { BudgetAlertFact } from '../budget-fact.ts';
 import type { Finding } from '../finding.ts';
@@ -64,5 +65,5 @@ export function wordsOfKind(fact: AlertFact): WordsOfKind<AlertFact> {
 
 /** Parses a finding from the ledger. */
 export function parseFact(json: string): AlertFact {
-  return JSON.parse(json) as AlertFact;
+  return parseStored(json);
 }

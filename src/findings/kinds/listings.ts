@@ -1,11 +1,11 @@
-import { parseNextStep, unreadListingStep } from '../../base/next-step.ts';
+import { asSentence, type NextStep, nextWords, unreadListingStep } from '../../base/next-step.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 import { isIngestFailed } from './run.ts';
-import { asSentence, changeWords } from './sentences.ts';
+import { changeWords } from './sentences.ts';
 
 /** A listing that was not read in full. */
 interface Listing {
@@ -14,7 +14,8 @@ interface Listing {
   readonly workspace: string | null;
   readonly outcome: string;
   readonly reason: string | null;
-  /** What to do, as it was printed: `Act: …`. */
+  readonly step: NextStep | null;
+  /** The same in words, for receivers of messages. */
   readonly nextStep: string | null;
 }
 
@@ -22,6 +23,11 @@ interface Listing {
 export interface ListingsFact extends Finding<'listings'> {
   /** Those that the token may not read first, then shrunken ones. */
   readonly listings: readonly Listing[];
+}
+
+function stepIn(json: unknown): Pick<Listing, 'step' | 'nextStep'> {
+  const step = json === null ? null : (JSON.parse(String(json)) as NextStep);
+  return { step, nextStep: step && nextWords(step) };
 }
 
 /** One finding for an account, however many of its listings could not be read. */
@@ -34,7 +40,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
       resourceType: String(row['resource_type']),
       outcome: String(row['outcome']),
       reason: textOrNull(row['reason']),
-      nextStep: textOrNull(row['next_step']),
+      ...stepIn(row['step']),
     })),
   findings: (rows, world) =>
     [...new Set(rows.map(({ account }) => account))].map((account) => ({
@@ -72,7 +78,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
   over: ({ account }) => ({ title: `no resource listing of ${account} fails now`, sentences: [] }),
   /** One step for all listings: the first that needs a person. */
   step: (fact) => {
-    const steps = fact.listings.flatMap(({ nextStep }) => parseNextStep(nextStep) ?? []);
+    const steps = fact.listings.flatMap(({ step }) => step ?? []);
     return steps.find(({ who }) => who === 'Act') ?? steps[0] ?? unreadListingStep;
   },
 };

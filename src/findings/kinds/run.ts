@@ -1,17 +1,16 @@
-import { exitCodes, firstSentence, firstSentences, fullDiskWords, mistakenSettings } from '../../base/errors.ts';
-import { type Failure, unprovenWindowCode } from '../../base/failure.ts';
-import { act, type NextStep, parseNextStep, thenAgain, wait, waitForPlatform } from '../../base/next-step.ts';
+import { exitCodes, fullDiskWords, mistakenSettings } from '../../base/errors.ts';
+import { type Failure, failuresIn, hasCode, shortly, unprovenWindowCode } from '../../base/failure.ts';
+import { act, asSentence, type NextStep, thenAgain, wait, waitForPlatform } from '../../base/next-step.ts';
 import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import { hourMs } from '../../time/time.ts';
 import type { SqlRow } from '../../warehouse/store/index.ts';
 import { causesOfRun, outOfDateCause } from '../causes.ts';
-import { codesOf, failuresIn, isForPerson } from '../failure-codes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import { alertRows } from '../rows.ts';
-import { asSentence, changeWords, missingWords } from './sentences.ts';
+import { changeWords, missingWords } from './sentences.ts';
 
 /** The last finished run of a watched command. */
 export interface LastRun {
@@ -19,11 +18,12 @@ export interface LastRun {
   readonly runNumber: number;
   readonly outcome: string;
   readonly exitCode: number | null;
+  /** What failed, first what decides the exit code; empty for a run that was killed. */
+  readonly failures: readonly Failure[];
+  /** The same as text, for receivers of messages: the code and the next step are those of the first. */
   readonly error: string | null;
-  /** Code of the error: `answered_401`. Null or missing if it has none. */
-  readonly errorCode?: string | null;
-  /** What the error says to do, as it was printed: `Act: …`. Null or missing if it follows from the exit code. */
-  readonly nextStep?: string | null;
+  readonly errorCode: string | null;
+  readonly nextStep: string | null;
   readonly endedAt: string | null;
   /** End of the first failure since the last success, UTC. */
   readonly failingSince?: string | null;
@@ -70,28 +70,31 @@ export const run: DataKind<RunFact, LastRun> = {
       })),
   follows: isOnlyConsequence,
   causes: (fact) => [...causesOfRun(fact), ...(fact.outOfDate.length > 0 ? [outOfDateCause] : [])],
-  causeWords: ({ error, outcome }) => (error === null ? `it ${outcome}` : firstSentence(error)),
+  causeWords: ({ failures: [first], outcome }) => first?.found ?? `it ${outcome}`,
   words: (fact) => ({
     title: runTitle(fact),
     sentences: [
-      // Of a full disk, all but the first sentence is what the database says of it.
-      ...(fact.error === null ? [] : [asSentence(fact.key === diskKey ? firstSentence(fact.error) : fact.error)]),
+      // Of a full disk, all but the first is what the database says of it.
+      ...(fact.failures.length === 0 ? [] : [asSentence(reasonOf(fact))]),
       ...changeWords(fact),
       ...missingWords(fact),
     ],
     fields: runFields(fact),
   }),
-  over: ({ key, command, error, completeThrough }) => ({
-    title: key === diskKey ? fullDiskWords(error ?? '').over : `${command} succeeds again`,
+  over: ({ key, command, failures: [first], completeThrough }) => ({
+    title: key === diskKey ? fullDiskWords(first?.code).over : `${command} succeeds again`,
     sentences:
       command === 'ingest' && completeThrough !== null
         ? [`All costs before ${completeThrough} are in the books again.`]
         : [],
   }),
   step: (fact) => (fact.key === diskKey ? stepAfterFullDisk(fact) : stepAfterRun(fact)),
-  /** The first sentence of each of its errors. */
-  detail: ({ error }) => (error === null ? undefined : oneLine(firstSentences(error), maxSentenceLength)),
+  detail: (fact) => (fact.failures.length === 0 ? undefined : oneLine(reasonOf(fact), maxSentenceLength)),
 };
+
+function reasonOf({ key, failures }: RunFact): string {
+  return shortly(key === diskKey ? failures.slice(0, 1) : failures);
+}
 
 function runFields({ runNumber, endedAt, exitCode }: RunFact): Card['fields'] {
   const parts = [runNumber || undefined, endedAt && `ended at ${endedAt}`, exitCode && `exit code ${exitCode}`];
@@ -105,6 +108,7 @@ export function endedRunOf(row: SqlRow) {
     command: String(row['command']),
     outcome: String(row['outcome']),
     exitCode: row['exit_code'] === null ? null : Number(row['exit_code']),
+    failures: failuresIn(row['failures']),
     error: textOrNull(row['error']),
     errorCode: textOrNull(row['error_code']),
     nextStep: textOrNull(row['next_step']),
@@ -117,16 +121,16 @@ export function endedRunOf(row: SqlRow) {
 /** Whether a run failed only because hours are unproven, which has an alert, or refused because the fetch before it failed. */
 function isOnlyConsequence(fact: RunFact, others: readonly Finding[]): boolean {
   if (fact.exitCode !== exitCodes.unproven) return false;
-  if (['damaged_file', 'changed_file'].includes(fact.errorCode ?? '')) return false;
+  if (hasCode(fact.failures, 'damaged_file', 'changed_file')) return false;
   const hours = others.some(({ kind }) => kind === 'unproven');
   if (fact.command !== 'ingest') return hours || others.some(isIngestFailed);
-  return hours && fact.errorCode === unprovenWindowCode;
+  return hours && hasCode(fact.failures, unprovenWindowCode);
 }
 
 /** `ingest failed`; if it was reported before, what is new. */
-function runTitle({ key, command, outcome, error, errorCode, changedFrom, outOfDate, revision }: RunFact): string {
-  if (key === diskKey) return `${sentenceCase(fullDiskWords(error ?? '').found)}: no new costs can be loaded`;
-  if (key === alertKey && errorCode === mistakenSettings)
+function runTitle({ key, command, outcome, failures, changedFrom, outOfDate, revision }: RunFact): string {
+  if (key === diskKey) return `${sentenceCase(fullDiskWords(failures[0]?.code).found)}: no new costs can be loaded`;
+  if (key === alertKey && hasCode(failures, mistakenSettings))
     return 'The configuration has mistakes: some alerts are missing';
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
   const accounts = outOfDate.map(({ account }) => account).join(', ');
@@ -142,7 +146,7 @@ function sentenceCase(text: string): string {
 
 /** Whatever failed, the next run does it; only an empty file may know that the disk was full. */
 function stepAfterFullDisk(fact: RunFact): NextStep {
-  const { remedy } = fullDiskWords(fact.error ?? '');
+  const { remedy } = fullDiskWords(fact.failures[0]?.code);
   const command = startedAs(fact);
   return command === ''
     ? act(`${remedy}. The next run then loads what is missing.`)
@@ -169,66 +173,48 @@ export function isRefusedClose({
  * The next step after a failed run: the one that its error carries and that the command printed, or else the one of its
  * exit code. Pure.
  */
-export function stepAfterRun({
-  command,
-  outcome,
-  exitCode,
-  error,
-  errorCode,
-  nextStep,
-  endedAt,
-  failingSince,
-  startedAs: started,
-}: Pick<
-  RunFact,
-  'command' | 'startedAs' | 'outcome' | 'exitCode' | 'error' | 'errorCode' | 'nextStep' | 'failingSince'
-> &
-  Partial<Pick<RunFact, 'endedAt'>>): NextStep {
+export function stepAfterRun({ command, outcome, exitCode, failures, ...run }: FailedRun): NextStep {
   if (outcome === 'interrupted') return wait('the next run catches up.');
-  const named = startedAs({ command, startedAs: started });
-  const own = parseNextStep(nextStep);
-  const step =
-    own === undefined ? stepOfExitCode(named, exitCode, errorCode == null ? (error ?? '') : '') : thenAgain(own, named);
-  const failingMs = Date.parse(endedAt ?? '') - Date.parse(failingSince ?? '');
+  const named = startedAs({ command, startedAs: run.startedAs });
+  const [first] = failures;
+  const step = first?.next == null ? stepOfExitCode(named, exitCode) : thenAgain(first.next, named);
+  const failingMs = Date.parse(run.endedAt ?? '') - Date.parse(run.failingSince ?? '');
   const isLong = exitCode === exitCodes.platform && step.who === 'Wait' && failingMs >= waitAtMostMs;
-  return isLong ? stepAfterLongWait(named, error ?? '') : step;
+  return isLong ? stepAfterLongWait(named, first?.subject ?? "the platform's URL") : step;
 }
+
+/** What decides the next step after a run. */
+type FailedRun = Pick<LastRun, 'command' | 'startedAs' | 'outcome' | 'exitCode' | 'failures' | 'failingSince'> &
+  Partial<Pick<LastRun, 'endedAt'>>;
 
 /** If the platform fails for longer than this, somebody must act. */
 const waitAtMostMs = 6 * hourMs;
 
 /** The step if the platform failed again, hours after its first failure. */
-function stepAfterLongWait(command: string, error: string): NextStep {
-  const [, host = "the platform's URL"] = /(?:answer from|API of) ([^\s:]+)/.exec(failuresIn(error)[0] ?? '') ?? [];
+function stepAfterLongWait(command: string, host: string): NextStep {
   return act(
     `check that ${host} is reachable from this machine: run "costbook doctor". If it is, ask the platform's support. ` +
       `Then run "costbook ${command}" again.`,
+    command,
   );
 }
 
-/** A command's failure with several mistakes, as it was printed. */
-export interface FailedCommand {
-  /** As in the alert: `ingest`, `run nightly`. */
-  readonly command: string;
-  readonly exitCode: number;
-  readonly error: string;
-  readonly failure: Failure | undefined;
-}
-
 /**
- * The step that a failed command prints after its error: that of its alert, if the error has several lines and no step of
- * its own. Undefined if it has one, and for a refused close, whose lines have one each. Pure.
+ * The step that a failed command (`ingest`, `run nightly`) prints after its error: that of its alert, if the error has
+ * several lines and no step of its own. Undefined if it has one, and for a refused close, whose lines have one each. Pure.
  */
-export function stepAfterMistakes({ command, exitCode, error, failure }: FailedCommand): NextStep | undefined {
-  if (exitCode === exitCodes.done || failure?.next !== undefined) return undefined;
-  if (error.split('\n').filter((line) => line.trim() !== '').length < 2) return undefined;
-  const run = { command, outcome: 'failed', exitCode };
-  if (isRefusedClose(run)) return undefined;
-  return stepAfterRun({ ...run, error, errorCode: failure?.code ?? null, nextStep: null });
+export function stepAfterMistakes(
+  failed: Pick<LastRun, 'command' | 'failures'> & { readonly exitCode: number },
+): NextStep | undefined {
+  const { exitCode, failures } = failed;
+  if (exitCode === exitCodes.done || failures.length < 2 || failures.some(({ next }) => next !== null))
+    return undefined;
+  const run = { ...failed, outcome: 'failed' };
+  return isRefusedClose(run) ? undefined : stepAfterRun(run);
 }
 
-/** The step of an exit code. `earlierError` is the text of an error that was stored without a code. */
-function stepOfExitCode(command: string, exitCode: number | null, earlierError: string): NextStep {
+/** The step of an exit code. */
+function stepOfExitCode(command: string, exitCode: number | null): NextStep {
   const again = (words: string) => thenAgain(act(words), command);
   switch (exitCode) {
     case exitCodes.bug:
@@ -236,9 +222,7 @@ function stepOfExitCode(command: string, exitCode: number | null, earlierError: 
     case exitCodes.usage:
       return again('fix this.');
     case exitCodes.platform:
-      return failuresIn(earlierError).some((failure) => isForPerson(codesOf(failure)))
-        ? again('fix this: "costbook doctor" checks the token and the address.')
-        : waitForPlatform;
+      return waitForPlatform;
     case exitCodes.unproven:
       return wait(
         `the next run tries again. Act if it fails a second night: run "costbook ${command}" again and read what it prints.`,

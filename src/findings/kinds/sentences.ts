@@ -1,3 +1,4 @@
+import { asSentence } from '../../base/next-step.ts';
 import type { OutOfDate } from '../finding.ts';
 
 /** What the open alert reported before its cause changed. */
@@ -15,9 +16,4 @@ export function missingWords({ outOfDate }: { readonly outOfDate: OutOfDate }): 
   return [
     `${text.slice(0, 1).toUpperCase()}${text.slice(1)} are missing, not zero. The next run that succeeds fetches them.`,
   ];
-}
-
-/** An error with a full stop, so that the next sentence can follow. */
-export function asSentence(error: string): string {
-  return /[.!?…]$/.test(error) ? error : `${error}.`;
 }

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, extname, join, relative } from 'node:path';
-import { CostbookError, MachineError, messageOf, UsageError } from '../../base/errors.ts';
+import { CostbookError, firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import type { Instant } from '../../time/time.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
@@ -122,7 +122,7 @@ export async function verifyExport(
 function unverifiable(folder: string, error: unknown): VerifiedExport {
   if (error instanceof CostbookError && !(error instanceof UsageError)) throw error;
   if (error instanceof Error && error.name === 'AbortError') throw error;
-  const [found = ''] = messageOf(error).split('\n');
+  const found = firstLineOf(error);
   return {
     ...{ folder, ...nothingKnown, notCompared: 'it cannot be read', isUnproven: false, notes: [] },
     differences: [
@@ -281,8 +281,11 @@ async function verifyFile(
     // A fault of this machine, not of the file: but the file decides how much memory it needs.
     const isTooLarge = error instanceof MachineError && error.failureCode === 'out_of_memory';
     if (error instanceof CostbookError && !isTooLarge) throw error;
-    const [words = ''] = messageOf(error).split('\n');
-    found.push({ what: 'content', found: `unreadable as ${file.format}: ${words}`, expected: `${file.rows} rows` });
+    found.push({
+      what: 'content',
+      found: `unreadable as ${file.format}: ${firstLineOf(error)}`,
+      expected: `${file.rows} rows`,
+    });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { MachineError, messageOf, UsageError } from '../../base/errors.ts';
+import { firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import { isAsClosed, readClosedMonth } from '../../closing/index.ts';
 import { formatInstant, formatMonth } from '../../time/time.ts';
 import { type Books, openBooks } from '../../warehouse/integrity/index.ts';
@@ -97,8 +97,7 @@ export async function openExportVerifier(
       signal.throwIfAborted();
       if (isBuiltIn(report.file) || error instanceof MachineError) throw error;
       // SQL of the project: it is the fault of this export alone.
-      const [words = ''] = messageOf(error).split('\n');
-      return [{ what: 'answer', found: `no answer: ${words}`, expected: `the rows of ${report.name}` }];
+      return [{ what: 'answer', found: `no answer: ${firstLineOf(error)}`, expected: `the rows of ${report.name}` }];
     });
     if (!isBuiltIn(report.file)) closeBooks(); // what it did to its database is not there for the next export
     if (answered.length > 0 && sha256OfText(report.file.text) !== manifest.sqlSha256) {

@@ -71,8 +71,9 @@ export async function expectClosesHold(
   };
   const [first, ...more] = await differingCloses(connection, isBilled || periods.length === 0 ? undefined : within);
   if (first === undefined) return;
-  const words = [first, ...more].map(differingCloseWords).join('\n');
-  throw new UnprovenError(`${words}\nnothing was written.`, { next: closeAgainStep(first) });
+  throw new UnprovenError([...[first, ...more].map(differingCloseWords), 'nothing was written.'], {
+    next: closeAgainStep(first),
+  });
 }
 
 /** SQL whose costs of a closed month are those of its close, whatever books are asked for. */

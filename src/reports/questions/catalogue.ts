@@ -144,7 +144,7 @@ export async function checkReport(
       const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
       return `${report.file.path}:${line}:1: the grain names "${column}"${hint}, expected columns of the report: ${names.join(', ')}`;
     });
-    throw new UsageError(problems.join('\n'));
+    throw new UsageError(problems);
   }
   checkCost(report, columns);
   checkScreen(report, columns);
@@ -194,7 +194,7 @@ function checkScreen({ file, screen }: Report, columns: readonly SqlColumn[]): v
         return `${file.path}:${lineOf(file, key)}:1: "--! ${key}:" names "${name}"${hint}, expected columns of the report: ${names.join(', ')}`;
       }),
   );
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
 }
 
 /**

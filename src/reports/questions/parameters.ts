@@ -254,8 +254,8 @@ function expectedOf(type: ParameterType): string {
 
 /** The value of a text; the word itself if its value depends on the books; undefined if it is neither. */
 function readValue(type: ParameterType, text: string, now: Instant): Value | string | undefined {
-  const { words, read } = rulesOf(type);
-  if (words.includes(text)) return text;
+  const { words: wordsOfType, read } = rulesOf(type);
+  if (wordsOfType.includes(text)) return text;
   if (text === (type === 'text' ? '*' : 'none') && type !== 'file') return { sqlValue: null, display: null };
   if (type !== 'text' && text === '') return undefined;
   try {

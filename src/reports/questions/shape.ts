@@ -89,7 +89,7 @@ async function expectLabels(connection: Connection, keys: readonly string[]): Pr
       const hint = near === undefined ? '' : ` (did you mean "${near}"?)`;
       return `--labels: no resource in the books has a label "${key}"${hint}`;
     });
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
 }
 
 function nullsLast(a: string | null, b: string | null): number {

@@ -12,11 +12,11 @@ export interface Spread {
 
 /** Reads a header's `--! spread: workspace, cost, total`; undefined if it has none. Adds mistakes to `problems`. */
 export function parseSpread({ path, header }: SqlFile, problems: string[]): Spread | undefined {
-  const found = header['spread'];
-  if (found === undefined) return undefined;
-  const [column = '', amount = '', total = '', ...more] = found.split(/\s*,\s*/);
+  const names = header['spread'];
+  if (names === undefined) return undefined;
+  const [column = '', amount = '', total = '', ...more] = names.split(/\s*,\s*/);
   if (total === '' || more.length > 0) {
-    problems.push(`${path}:1:1: found "--! spread: ${found}", expected three names such as workspace, cost, total`);
+    problems.push(`${path}:1:1: found "--! spread: ${names}", expected three names such as workspace, cost, total`);
   }
   return { column, amount, total };
 }

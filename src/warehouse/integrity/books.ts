@@ -163,7 +163,7 @@ function changed(file: string): ChangedFileError {
   return new ChangedFileError(
     `another program has changed ${file} since Costbook published it, so Costbook does not use its numbers. To ` +
       'read it with DuckDB without changing it, use: duckdb -readonly',
-    { next: repairsSnapshot },
+    { subject: file, next: repairsSnapshot },
   );
 }
 
@@ -198,7 +198,7 @@ async function expectPublished(file: string): Promise<void> {
   if (isThere) return;
   const { hasJournal } = await findTraces(dir, 0);
   // A running first ingest has published nothing yet.
-  if (hasJournal) throw new ChangedFileError(`${file} is missing`, { next: repairsSnapshot });
+  if (hasJournal) throw new ChangedFileError(`${file} is missing`, { subject: file, next: repairsSnapshot });
   await expectFile(file);
 }
 

@@ -2,8 +2,8 @@
  * Copies a DuckDB file and syncs the copy. Runs in a child process: in the process that holds the warehouse, closing any
  * other descriptor of its file would drop DuckDB's lock. Arguments: the file, the path next to which the copy is made,
  * the writer's process id, and with a retired copy its path, the length of the headers and the length of a block, in
- * bytes. Prints `cloned` if the file system shares the blocks of both,
- * else `patched` or `copied`.
+ * bytes. Prints `cloned` if the file system shares the blocks of both, else `patched` or `copied`; if it fails, the
+ * code of the system's error.
  *
  * A retired copy is patched: each block of a DuckDB file starts with a checksum of 8 bytes, so only the blocks whose
  * checksums differ are copied; with blocks of another length, all is copied. The seal goes first and the headers come last; a retired copy that was not finished is
@@ -84,5 +84,5 @@ copy().then((how) => {
   process.stdout.write(how, () => process.exit());
 }).catch((error) => {
   leaveNothing();
-  process.stderr.write(error.message, () => process.exit(1));
+  process.stdout.write(error.code || '', () => process.stderr.write(error.message, () => process.exit(1)));
 });`;

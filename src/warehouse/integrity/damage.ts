@@ -1,7 +1,7 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangedFileError, DamagedFileError } from '../../base/errors.ts';
-import { act } from '../../base/next-step.ts';
+import { repair } from '../../base/next-step.ts';
 import { formatSecond, type Instant } from '../../time/time.ts';
 import { journalFolder } from '../journal/journal.ts';
 import { readSql } from '../sql/sql-files.ts';
@@ -37,11 +37,9 @@ export async function findTraces(dir: string, newestStored: number): Promise<Tra
 }
 
 /** The one command that repairs every state of the files below `data`. */
-export const repairs = act('run "costbook repair".');
+export const repairs = repair();
 
-const makesAgain = act(
-  'run "costbook repair", which moves it aside and creates the warehouse again from what is intact.',
-);
+const makesAgain = repair(', which moves it aside and creates the warehouse again from what is intact');
 
 /** Throws ChangedFileError if the warehouse's file is missing although something shows that there were books. */
 export async function refuseMissing(warehouse: string, traces: Traces): Promise<void> {
@@ -49,7 +47,7 @@ export async function refuseMissing(warehouse: string, traces: Traces): Promise<
   if (traces.seal === undefined && traces.newestStored === 0 && !traces.hasJournal) return;
   throw new ChangedFileError(
     `${warehouse} is missing, and there were books: ${describeTraces(traces)}. Nothing was changed`,
-    { next: act(`run "costbook repair", which rebuilds the warehouse from ${sourcesOf(traces)}.`) },
+    { subject: warehouse, next: repair(`, which rebuilds the warehouse from ${sourcesOf(traces)}`) },
   );
 }
 
@@ -69,7 +67,10 @@ export async function refuseOlder(connection: Connection, warehouse: string, tra
   throw new ChangedFileError(
     `${warehouse} is an older copy: it has ${knows}, and there were more: ${describeTraces(traces)}. Nothing was ` +
       'changed',
-    { next: act(`run "costbook repair", which moves it aside and rebuilds the warehouse from ${sourcesOf(traces)}.`) },
+    {
+      subject: warehouse,
+      next: repair(`, which moves it aside and rebuilds the warehouse from ${sourcesOf(traces)}`),
+    },
   );
 }
 
@@ -86,7 +87,7 @@ export async function refuseChanged(connection: Connection, warehouse: string, t
   throw new ChangedFileError(
     `another program has changed ${warehouse}: it has ${describeFacts(has)}. Intact: ${describeTraces(traces)}. ` +
       'Nothing was changed',
-    { next: makesAgain },
+    { subject: warehouse, next: makesAgain },
   );
 }
 
@@ -94,7 +95,7 @@ export async function refuseChanged(connection: Connection, warehouse: string, t
 export function otherTables(warehouse: string, changes: readonly string[], traces: Traces): ChangedFileError {
   return new ChangedFileError(
     `another program has changed ${warehouse}: ${changes.join(', ')}. Intact: ${describeTraces(traces)}`,
-    { next: makesAgain },
+    { subject: warehouse, next: makesAgain },
   );
 }
 

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Log } from '../../base/effects.ts';
 import { ChangedFileError, CostbookError, foundIn, MachineError, messageOf, nextOf } from '../../base/errors.ts';
 import { memoryLimitMb } from '../../base/memory.ts';
-import { act } from '../../base/next-step.ts';
+import { act, repair } from '../../base/next-step.ts';
 import { completeFiles, journalFolder } from '../journal/journal.ts';
 import { fastClock } from '../ledger/clocks.ts';
 import type { Connection } from '../store/connection.ts';
@@ -20,7 +20,7 @@ import { headerBytes, readSeal, type SealState, type SnapshotFacts, sealFile } f
 const copyLimitMs = 30 * 60_000;
 
 /** What to do if the snapshot has changed since it was published. */
-export const repairsSnapshot = act('run "costbook repair", which publishes it again.');
+export const repairsSnapshot = repair(', which publishes it again');
 
 /**
  * Publishes the warehouse's committed state as the snapshot; called by the process that holds the warehouse. The copy
@@ -128,7 +128,7 @@ function refuseToForget(
   throw new ChangedFileError(
     `${snapshot} is not replaced, because it has more than ${warehouse}: ` +
       `the snapshot has ${describeFacts(before)}; the warehouse has ${describeFacts(now)}`,
-    { next: act('run "costbook repair".') },
+    { subject: snapshot, next: repair() },
   );
 }
 
@@ -162,7 +162,8 @@ async function removeFolder(snapshot: string): Promise<void> {
   await rmdir(snapshot).catch((error: unknown) => {
     throw new ChangedFileError(`${snapshot} is a folder, expected a file (${messageOf(error)})`, {
       cause: error,
-      next: act('run "costbook repair", which moves it aside.'),
+      subject: snapshot,
+      next: repair(', which moves it aside'),
     });
   });
 }
@@ -221,7 +222,8 @@ async function copyWarehouse(
   }
   const reason = isLate ? `it took longer than ${copyLimitMs / 60_000} minutes` : Buffer.concat(said).toString();
   if (reason === '') signal?.throwIfAborted();
-  throw new MachineError(`${failure}: ${reason || 'the copy was killed'}`);
+  const cause = Object.assign(new Error(reason), { code: how });
+  throw new MachineError(`${failure}: ${reason || 'the copy was killed'}`, { cause });
 }
 
 /** Removes what killed copies left: one writer holds the warehouse, so no copy is running. */

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { ChangedFileError, messageOf, UsageError } from '../../base/errors.ts';
 import { withPresentNames } from '../../base/former-formats.ts';
-import { act, type NextStep } from '../../base/next-step.ts';
+import { act, type NextStep, repair } from '../../base/next-step.ts';
 import { ledgerTables } from '../sql/ledger-tables.ts';
 import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import { correctInstantsOf, lastEventOf } from '../sql/statements.ts';
@@ -294,7 +294,10 @@ async function unusable(folder: string, { number, event }: NumberedEvent, cause:
   const reason = messageOf(cause).split('\n')[0];
   return new ChangedFileError(
     `${join(folder, file)}:${line}: event ${number} (${event}) has a wrong value (${reason})`,
-    { cause, next: act('remove this line, then run "costbook repair", which restores what the books still know.') },
+    {
+      cause,
+      next: act('remove this line, then run "costbook repair", which restores what the books still know.', 'repair'),
+    },
   );
 }
 
@@ -382,9 +385,10 @@ async function readTail(
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-const repairs = act('run "costbook repair", which restores what the books still know.');
+const repairs = repair(', which restores what the books still know');
 const accepting = act(
   'restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events.',
+  'repair',
 );
 
 /** The error for events of the journal that no file has; `isLost` if a repair found that the books do not have them. */

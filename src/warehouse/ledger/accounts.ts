@@ -1,3 +1,4 @@
+import { type Failure, storedFailures } from '../../base/failure.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
@@ -99,7 +100,7 @@ export interface AccountRun {
   readonly runNumber: number;
   readonly account: string;
   readonly exitCode: number;
-  readonly error: string | undefined;
+  readonly failures: readonly Failure[];
   readonly windows: number;
   readonly pages: number;
   readonly rows: number;
@@ -147,7 +148,7 @@ async function recordAccountRun(recorder: Recorder, run: AccountRun): Promise<vo
       run_number: run.runNumber,
       account: run.account,
       exit_code: run.exitCode,
-      error: run.error ?? null,
+      failures: storedFailures(run.failures),
       windows: run.windows,
       pages: run.pages,
       row_count: run.rows,

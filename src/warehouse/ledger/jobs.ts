@@ -1,4 +1,4 @@
-import type { Failure } from '../../base/failure.ts';
+import { type Failure, storedFailures } from '../../base/failure.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import { readSql } from '../sql/sql-files.ts';
@@ -50,9 +50,8 @@ export interface StepEnd {
   readonly endedAt: Instant;
   readonly seconds: number | undefined;
   readonly exitCode: number | undefined;
-  readonly error: string | undefined;
-  /** Undefined if it succeeded, was left out, or has only an exit code. */
-  readonly failure?: Failure | undefined;
+  /** Why it failed or was left out; empty if it succeeded. */
+  readonly failures: readonly Failure[];
   readonly figures: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -79,9 +78,7 @@ export function recordStepEnd(recorder: Recorder, end: StepEnd): Promise<void> {
       ended_at: formatInstant(end.endedAt),
       seconds: end.seconds === undefined ? null : end.seconds.toFixed(3),
       exit_code: end.exitCode ?? null,
-      error: end.error ?? null,
-      error_code: end.failure?.code ?? null,
-      next_step: end.failure?.next ?? null,
+      failures: storedFailures(end.failures),
       figures: end.figures === undefined ? null : JSON.stringify(end.figures),
     },
   });
@@ -107,7 +104,7 @@ export async function recordMissed(
         job: missed.job,
         slot: formatInstant(slot),
         found_at: formatInstant(missed.foundAt),
-        reason: missed.reason,
+        failures: storedFailures([{ code: 'missed', subject: missed.job, found: missed.reason, next: null }]),
       },
     });
   }

@@ -36,8 +36,8 @@ export interface Reopening {
 /** The next step for a closed month that no longer has its closing total. It reopens none if only hours are missing. */
 export function closeAgainStep(reopening: Reopening): NextStep {
   if (reopening.reopen.length === 0)
-    return act('run "costbook ingest", which fetches the missing hours of the month again.');
-  return act(`run "costbook ingest", then ${reopenAndClose(reopening)}.`);
+    return act('run "costbook ingest", which fetches the missing hours of the month again.', 'ingest');
+  return act(`run "costbook ingest", then ${reopenAndClose(reopening)}.`, 'ingest');
 }
 
 /** The commands that reopen closed months and close them again: the newest is reopened first. */

@@ -1,4 +1,4 @@
-import type { Failure } from '../../base/failure.ts';
+import { type Failure, storedFailures } from '../../base/failure.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import { readSql } from '../sql/sql-files.ts';
@@ -16,7 +16,8 @@ import {
 /** A running run, and how to end it. */
 export interface Run {
   readonly number: number;
-  end(exitCode: number, error: string | undefined, endedAt: Instant, failure?: Failure | undefined): Promise<void>;
+  /** `failures` begin with the one that decides the exit code; none means success. */
+  end(exitCode: number, failures: readonly Failure[], endedAt: Instant): Promise<void>;
 }
 
 /** The runs of commands and jobs. */
@@ -63,15 +64,13 @@ async function beginRun(
   });
   return {
     number,
-    end: (exitCode, error, endedAt, failure) =>
+    end: (exitCode, failures, endedAt) =>
       recorder.record({
         event: 'run_ended',
         values: {
           run_number: number,
           exit_code: exitCode,
-          error: error ?? null,
-          error_code: failure?.code ?? null,
-          next_step: failure?.next ?? null,
+          failures: storedFailures(failures),
           ended_at: formatInstant(endedAt),
         },
       }),

@@ -1,3 +1,4 @@
+import type { NextStep } from '../../base/next-step.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import type { EventScalar } from '../journal/journal-events.ts';
@@ -55,8 +56,8 @@ export interface ListingFacts extends ListingKey {
   readonly runNumber: number;
   readonly outcome: ListingOutcome;
   readonly reason: string | undefined;
-  /** What to do, as `nextWords` writes it; undefined if the listing was read. */
-  readonly next: string | undefined;
+  /** What to do; undefined if the listing was read. */
+  readonly next: NextStep | undefined;
   /** How many items fewer it has than its total says; undefined if none, or if that is not known. */
   readonly shortfall: number | undefined;
   readonly resources: number;
@@ -210,7 +211,7 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
       resource_type: facts.resourceType,
       outcome: facts.outcome,
       reason: facts.reason ?? null,
-      next_step: facts.next ?? null,
+      next_step: facts.next === undefined ? null : JSON.stringify(facts.next),
       shortfall: facts.shortfall ?? null,
       resources: facts.resources,
       opened: facts.opened,

@@ -87,7 +87,7 @@ export async function readSqlFolder(folder: SqlFolder, overlay?: string): Promis
       .map(([name, path]) => (isBuiltIn({ path }) ? readBuiltIn(name, path) : readOwn(name, path))),
   );
   const problems = overlay === undefined ? read.flatMap((file) => file.problems ?? []) : [];
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  if (problems.length > 0) throw new UsageError(problems);
   return read;
 }
 

@@ -1,10 +1,10 @@
 import type { DuckDBConnection, DuckDBExtractedStatements, DuckDBPreparedStatement } from '@duckdb/node-api';
-import { CostbookError, messageOf, UsageError } from '../../base/errors.ts';
+import { CostbookError, UsageError } from '../../base/errors.ts';
 import { fromBracketed, fromSource, makePivoted, pivotedTable, queryFunction } from '../sql/statements.ts';
 import { expectAnswering, expectAnsweringWords } from './answering-functions.ts';
 import type { AdmitOptions, AdmittedQuery } from './connection.ts';
 import { StatementType } from './duckdb.ts';
-import { asParserError, type Fail } from './duckdb-errors.ts';
+import { asParserError, type Fail, withoutLine } from './duckdb-errors.ts';
 
 /** What admitting a typed query needs from its connection. */
 export interface Admitting {
@@ -114,7 +114,7 @@ async function runStatement(fail: Fail, statements: DuckDBExtractedStatements, i
     if (!isLast) await chunk.run();
   } catch (error) {
     // The line that DuckDB shows is its own, not the user's.
-    fail(isLast || error instanceof CostbookError ? error : new Error(messageOf(error).split('\n\nLINE ')[0]));
+    fail(isLast || error instanceof CostbookError ? error : new Error(withoutLine(error)));
   } finally {
     chunk?.destroySync();
   }

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import {
   CostbookError,
   DamagedFileError,
+  firstLineOf,
   LockedError,
   MachineError,
   messageOf,
@@ -20,6 +21,11 @@ export type Fail = (error: unknown) => never;
  */
 const machineFailure =
   /^(IO|FATAL|TransactionContext) Error.*(No space left on device|File too large|Disk quota exceeded|Read-only file system|Permission denied|Could not (write|read(?! enough)|open|set lock)|Cannot open file)/is;
+const fullDisks: readonly (readonly [RegExp, string])[] = [
+  [/No space left on device/, 'disk_full'],
+  [/Disk quota exceeded/i, 'quota_full'],
+  [/File too large/i, 'file_too_large'],
+];
 const notPermitted = /Permission denied|Read-only file system|^E(ACCES|PERM|ROFS)\b/;
 
 /** DuckDB's own messages for a file that cannot be opened as a database. */
@@ -89,10 +95,15 @@ export function asOurError(
             next: act('grant write access, or choose another project folder with --dir.'),
           });
     }
-    if (isMachines) throw new MachineError(`${file}: ${firstLine}`, { cause: error });
+    if (isMachines) throw new MachineError(`${file}: ${firstLine}`, { cause: error, code: fullDiskIn(message) });
     if (/^(?!INTERNAL|FATAL)[A-Z][A-Za-z ]+ Error: /.test(message)) throw new SqlError(message, { cause: error });
     throw error;
   };
+}
+
+/** Why nothing more can be written, as the code of the failure; undefined if something else failed. */
+function fullDiskIn(message: string): string | undefined {
+  return fullDisks.find(([pattern]) => pattern.test(message))?.[1];
 }
 
 /** DuckDB's message without its own advice, which concerns its shell: `Detach and reattach the database to recover`. */
@@ -102,6 +113,16 @@ function withoutAdvice(message: string): string {
 
 function isErrno(error: unknown): boolean {
   return typeof (error as NodeJS.ErrnoException).syscall === 'string';
+}
+
+/** DuckDB's message without the line that it shows. */
+export function withoutLine(error: unknown): string {
+  return messageOf(error).split('\n\nLINE ')[0] ?? '';
+}
+
+/** Whether SQL read a file that it may not. */
+export function isFileAccess(error: unknown): boolean {
+  return /^Permission Error: Cannot access file/.test(messageOf(error).trim());
 }
 
 /**
@@ -120,8 +141,9 @@ export function asParserError(error: unknown): unknown {
 export function asTyped(error: unknown): unknown {
   if (error instanceof SqlError) return new UsageError(error.message, { cause: error });
   if (/^(INTERNAL|FATAL) Error/.test(messageOf(error))) {
-    const [firstLine = ''] = messageOf(error).split('\n');
-    return new MachineError(`DuckDB itself failed in this query; rephrase the query (${firstLine})`, { cause: error });
+    return new MachineError(`DuckDB itself failed in this query; rephrase the query (${firstLineOf(error)})`, {
+      cause: error,
+    });
   }
   return error;
 }

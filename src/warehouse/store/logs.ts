@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ChangedFileError } from '../../base/errors.ts';
-import { act } from '../../base/next-step.ts';
+import { repair } from '../../base/next-step.ts';
 
 /** The names of write-ahead logs next to a DuckDB file. */
 export async function logsBeside(file: string): Promise<string[]> {
@@ -18,6 +18,6 @@ export async function refuseLogsBeside(file: string): Promise<void> {
   if (log === undefined) return;
   throw new ChangedFileError(
     `${log} was left by another program that opened the snapshot for writing, and would change its numbers`,
-    { next: act('run "costbook repair", which removes it.') },
+    { subject: log, next: repair(', which removes it') },
   );
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import type { SqlFile } from '../sql/sql-files.ts';
 import type { SqlError } from './connection.ts';
+import { isFileAccess } from './duckdb-errors.ts';
 
 /**
  * DuckDB's error about a file's SQL, with the file's path and line in front if DuckDB names one. `linesBefore` is the
@@ -16,7 +17,7 @@ export function sqlProblem(file: SqlFile, error: SqlError | UsageError, linesBef
     place = file.places?.[line - 1] ?? `${place}:${line}`;
     return `LINE ${line}:`.padEnd(marker.length); // the caret below stays under its character
   });
-  const hint = /^Permission Error: Cannot access file/.test(words)
+  const hint = isFileAccess(error)
     ? '\nSQL can read only files that parameters of type file name ("--! params: prices file"); checks can read none'
     : '';
   return new UsageError(`${place}: ${words}${hint}`, { cause: error });
