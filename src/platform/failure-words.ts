@@ -43,11 +43,11 @@ function isOfConnection({ fault = '' }: PlatformError): boolean {
   return ['unreachable', 'certificate', 'tls'].includes(fault);
 }
 
-/** What happened. Errors without a status name the host themselves, or say what was wrong with the body. */
+/** What happened. Errors of a host name it themselves; others without a status say what was wrong with the body. */
 function faultWords(error: PlatformError, { operation, host }: FailedRequest): string {
   const api = `${operation.name} API of ${host}`;
   if (error.status !== undefined) return `${api} answered ${error.message}${postponement(error)}`;
-  return error.message.startsWith('no ') ? error.message : `${api} sent ${error.message}`;
+  return error.host === undefined ? `${api} sent ${error.message}` : error.message;
 }
 
 /** How long the platform asks to wait, if that is longer than a run waits. */

@@ -89,14 +89,14 @@ function modelOf({ forecast }: ScopeForecast): string {
   const [model = '', more] = forecast.model.split('+');
   const [step, cycle] = stepHours === 1 ? ['hour', 'day'] : ['day', 'week'];
   const [, kind = '', cycles = ''] = /^(level|median|trend)-(\d+)/.exec(model) ?? [];
-  const words = kind === '' ? (modelWords[model] ?? model) : `${kind} of ${counted(Number(cycles), cycle)}`;
+  const named = model === 'seasonal-naive' ? `the last ${cycle} again` : (modelWords[model] ?? model);
+  const words = kind === '' ? named : `${kind} of ${counted(Number(cycles), cycle)}`;
   const others = more === undefined ? '' : ` and ${counted(Number(more), 'other')}`;
-  return `${words.replace('the last', `the last ${cycle}`)}${others}, from ${counted(observations, step)}`;
+  return `${words}${others}, from ${counted(observations, step)}`;
 }
 
 /** Models without a length. */
 const modelWords: Readonly<Record<string, string>> = {
-  'seasonal-naive': 'the last again',
   smoothed: 'smoothed level',
   'smoothed-add': 'smoothed level',
   'smoothed-recent': 'smoothed level',
