@@ -17,7 +17,8 @@ export type ColumnRole =
 
 /** Decimals of amounts in the books; columns with as many are amounts. */
 const moneyScale = 12;
-const wholeType = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE)$/;
+/** A DECIMAL without a scale is a number that is formatted already. */
+const wholeType = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|FLOAT|DOUBLE|DECIMAL)$/;
 
 /** The number of decimals of a column; undefined if it has no decimal type. */
 export function scaleOf({ type }: Pick<Column, 'type'>): number | undefined {

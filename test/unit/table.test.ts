@@ -28,6 +28,11 @@ describe('formatTable(columns, rows)', () => {
     );
   });
 
+  test('aligns numbers right that are formatted already', () => {
+    const ready = ['n', 'cost'].map((name) => ({ name, type: 'DECIMAL' }));
+    expect(formatTable(ready, [['9.4', '5.00']])).toBe('  n  cost\n───  ────\n9.4  5.00');
+  });
+
   test('has a head even without rows', () => {
     expect(formatTable(columns, [])).toBe('workspace  cost\n─────────  ────');
   });
