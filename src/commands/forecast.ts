@@ -17,7 +17,7 @@ import { flagOf, reading } from '../options/read.ts';
 import { ofForecastOfBooks, ofForecastOfFile, options } from '../options/table.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import type { Holidays, Zone } from '../time/time.ts';
+import { type Holidays, type Zone, zoneOf } from '../time/time.ts';
 import type { Command, CommandContext, CommandInput } from './command.ts';
 import { forecastOfBooks } from './forecast-of-books.ts';
 
@@ -49,7 +49,7 @@ export const forecastCommand: Command = {
 /** Forecasts every series of a file in turn, and writes each result at once. */
 async function forecastOfFile(input: CommandInput, context: CommandContext): Promise<number> {
   const { values, isGiven, problem, attempt, check } = reading(options.forecast, input, context);
-  const { horizon = 1, level, season: seasons, timeZone: zone, calendar } = values;
+  const { horizon = 1, level, season: seasons, timeZone: zone = zoneOf('UTC'), calendar } = values;
   if (!isGiven.horizon) problem('--horizon is missing: expected the number of steps to forecast');
   const holidays =
     calendar === undefined

@@ -25,9 +25,9 @@ import type { Options } from './read.ts';
 export const stepNames = ['ingest', 'check', 'close', 'report', 'statement', 'summarize', 'alert'] as const;
 
 /** Numbers that help texts and their commands share. */
-export const usualPort = 8620;
+const usualPort = 8620;
 export const usualTableRows = 1000;
-export const usualLookbackDays = 400;
+const usualLookbackDays = 400;
 export const minutesOfAccount = 30;
 export const minutesOfWindow = 2;
 export const maxSeed = 4_294_967_295;
@@ -88,13 +88,10 @@ export const ofForecastOfFile = {
     share('share', `with --input: share of outcomes that should fall into the interval; ${usualLevel} by default`),
     usualLevel,
   ),
-  timeZone: usually(
-    parsed(
-      'zone',
-      'with --input: zone whose time daily patterns of hours follow, such as Europe/Berlin; UTC by default',
-      zoneOf,
-    ),
-    zoneOf('UTC'),
+  timeZone: parsed(
+    'zone',
+    'with --input: zone whose time daily patterns of hours follow, such as Europe/Berlin; UTC by default',
+    zoneOf,
   ),
   calendar: text(
     'days',

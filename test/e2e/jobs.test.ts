@@ -211,7 +211,7 @@ describe.concurrent('costbook run', () => {
     ],
     [
       'steps: [{ report: { name: focus, focusVersion: "9.9" } }, { report: { name: focus, param: { colour: red } } }]',
-      /mine\.yaml:\d+:\d+: --focus-version: .*9\.9[\s\S]*mine\.yaml:\d+:\d+: --param colour: /,
+      /mine\.yaml:\d+:\d+: .*focusVersion: found "9\.9", expected 1\.4[\s\S]*mine\.yaml:\d+:\d+: --param colour: /,
     ],
     ['steps: [{ ingest: { from: "2026-09-02", to: "2026-09-01" } }]', /mine\.yaml:\d+:\d+: --from must be before --to/],
     ['steps: [{ summarize: { sink: nobody } }]', /mine\.yaml:\d+:\d+: --sink: found "nobody", expected hook/],
