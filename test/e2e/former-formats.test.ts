@@ -112,7 +112,7 @@ describe('a journal and a landing folder of a former format', () => {
     for (const [index, journal] of journals.entries()) expect(books[index], journal).toEqual(books[0]);
   });
 
-  test('have failures without a code, which are repaired, and have a next step', async () => {
+  test('have failures without a code, which is unknown then; they are repaired, and have a next step', async () => {
     const dir = await projectOf('2-names-of-today.ndjson');
     const run = (...args: string[]) => runCli([...args, '--dir', dir, '--now', '2026-10-12T12:30:00Z']);
     const repaired = await run('repair');
@@ -122,10 +122,10 @@ describe('a journal and a landing folder of a former format', () => {
         dir,
         "select step, error is not null as has_error, error_code, next_step from run_steps where outcome = 'failed'",
       ),
-    ).toEqual([{ step: 'ingest', has_error: true, error_code: null, next_step: null }]);
+    ).toEqual([{ step: 'ingest', has_error: true, error_code: 'unknown', next_step: null }]);
     const status = JSON.parse((await run('status', '--json')).stdout);
     expect(status.failedIngest).toMatchObject({
-      errorCode: null,
+      errorCode: 'unknown',
       next: expect.stringMatching(/"costbook (ingest|run nightly)" again/),
     });
     const rebuilt = await run('rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--json');
