@@ -149,9 +149,9 @@ describe.concurrent('costbook report focus', () => {
   });
 
   test.each([
-    [['focus', '--focus-version', '1.1'], 'focus_version is 1.1, expected 1.4, 1.3, 1.2'],
+    [['focus', '--focus-version', '1.1'], '--focus-version: found "1.1", expected 1.4, 1.3 or 1.2'],
     [['focus', '--focus-version', '1.2', '--with-deprecated-columns'], 'FOCUS 1.2 has no deprecated columns'],
-    [['focus', '--grain', 'weekly'], 'grain is weekly, expected hourly or daily'],
+    [['focus', '--grain', 'weekly'], '--grain: found "weekly", expected hourly or daily'],
     [['cost_by_workspace', '--grain', 'daily'], 'has no parameter "grain"'],
     [['cost_by_workspace', '--focus-version', '1.2'], 'has no parameter "focus_version"'],
     [['cost_by_workspace', '--with-deprecated-columns'], 'has no parameter "deprecated_columns"'],
