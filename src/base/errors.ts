@@ -32,7 +32,7 @@ export function worstExitCode(codes: Iterable<number>): number {
 export interface Mistake {
   /** What was found and expected, in a line. It ends with a step of its own if it has one. */
   readonly found: string;
-  /** What it is about, the same while its line moves: the file or variable and the key. */
+  /** What it is about, the same while its line moves: the file or variable, and what is wrong there. */
   readonly subject?: string | undefined;
   /** The file that has it, if it is one in a file, and the line. */
   readonly file?: string | undefined;

@@ -115,7 +115,7 @@ export function gatherProblems(onSecret?: (secret: string) => void): Problems {
         const line = `${clean(place.where)}: ${redact(rest)}`;
         return {
           found: line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
-          subject: [clean(place.file ?? place.where), ...(place.key ? [redact(place.key)] : [])].join(' '),
+          subject: `${clean(place.file ?? place.where)}: ${redact(rest)}`.slice(0, maxLineLength),
           file: place.file,
           line: place.position?.line,
         };
