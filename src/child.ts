@@ -1,11 +1,12 @@
-import { type CommandInput, printedAnswer } from './commands/command.ts';
-import type {
-  ChildCommandAnswer,
-  ChildCommandRequest,
-  ChildContext,
-  ChildEvent,
-  ChildName,
-} from './commands/run-in-child.ts';
+import {
+  type ChildCommandAnswer,
+  type ChildCommandRequest,
+  type ChildContext,
+  type ChildEvent,
+  type ChildName,
+  printedAnswer,
+} from './answers/context.ts';
+import type { CommandInput } from './options/read.ts';
 import { type Parent, type Services, serveParent } from './query/index.ts';
 
 // The child process of every service that runs SQL of users and projects, or calculates for long. `runChild` starts it.
@@ -14,14 +15,14 @@ import { type Parent, type Services, serveParent } from './query/index.ts';
 type Run = (input: CommandInput, context: ChildContext) => Promise<number>;
 
 const commands: Readonly<Record<ChildName, () => Promise<Run>>> = {
-  report: async () => (await import('./commands/report-answer.ts')).answerReport,
-  'report-statement': async () => (await import('./commands/report-statement.ts')).writeReportStatement,
-  'report-sql': async () => (await import('./commands/report-statement.ts')).printReportSql,
-  'report-rows': async () => (await import('./commands/report-rows.ts')).answerReportRows,
-  budgets: async () => (await import('./commands/budgets.ts')).showBudgets,
-  forecast: async () => (await import('./commands/forecast-of-books.ts')).forecastOfBooks,
-  'budget-backtest': async () => (await import('./commands/budgets-backtest.ts')).backtestOne,
-  verify: async () => (await import('./commands/verify-answer.ts')).answerVerify,
+  report: async () => (await import('./answers/report-answer.ts')).answerReport,
+  'report-statement': async () => (await import('./answers/report-statement.ts')).writeReportStatement,
+  'report-sql': async () => (await import('./answers/report-statement.ts')).printReportSql,
+  'report-rows': async () => (await import('./answers/report-rows.ts')).answerReportRows,
+  budgets: async () => (await import('./answers/budgets.ts')).showBudgets,
+  forecast: async () => (await import('./answers/forecast-of-books.ts')).forecastOfBooks,
+  'budget-backtest': async () => (await import('./answers/budgets-backtest.ts')).backtestOne,
+  verify: async () => (await import('./answers/verify-answer.ts')).answerVerify,
 };
 
 const services: Services = {

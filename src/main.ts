@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { printedAnswer } from './answers/context.ts';
 import type { Log } from './base/effects.ts';
 import { ClosedPipeError, exitCodeOf, exitCodes, InterruptedError, UsageError, wordsOf } from './base/errors.ts';
 import { causeInMisplaced, describeMisplaced } from './base/misplaced.ts';
@@ -14,14 +15,13 @@ import { openStreams, type Streams } from './command-line/streams.ts';
 import {
   type Command,
   type CommandContext,
-  type CommandInput,
   type CommonOptions,
   commandNamed,
   describedFor,
-  printedAnswer,
   readCommonOptions,
 } from './commands/index.ts';
 import { readFileMode, umaskOf } from './config/file-mode.ts';
+import type { CommandInput } from './options/read.ts';
 import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
 import { correctClock, openClock } from './time/clock.ts';

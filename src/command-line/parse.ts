@@ -1,7 +1,8 @@
 import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { version } from '../base/version.ts';
-import type { CommandInput, DescribedCommand } from '../commands/index.ts';
+import type { DescribedCommand } from '../commands/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { type DescribedOption, described } from '../options/read.ts';
 import { commonOptions } from '../options/table.ts';
 import { nearest } from '../text/choices.ts';

@@ -1,10 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Answer } from '../answers/index.ts';
 import type { Effects, HttpSend } from '../base/effects.ts';
 import type { UsageError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
-import type { DescribedOption, GivenOptions, Options } from '../options/read.ts';
+import type { CommandInput, DescribedOption, Options } from '../options/read.ts';
 import type { CommandName } from '../options/table.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
@@ -14,20 +15,6 @@ export interface CommandArgument {
   /** As commander reads it: `<name>` where required, `[name]` where not. */
   readonly name: string;
   readonly summary: string;
-}
-
-/** The command line as text. Each command reads its values with its entry of the table in `src/options`. */
-export interface CommandInput {
-  readonly arguments: readonly string[];
-  readonly options: GivenOptions;
-}
-
-/** Takes a command's answer as data, and the function that says the same in words. */
-export type Answer = (data: object, words: () => string | Promise<string>) => Promise<void>;
-
-/** Prints answers as JSON, or in words. */
-export function printedAnswer({ json, write }: Pick<CommandContext, 'json' | 'write'>): Answer {
-  return async (data, words) => write(json ? `${JSON.stringify(data)}\n` : await words());
 }
 
 /** Prompts a person for a line. Input that may be a secret is not echoed. */

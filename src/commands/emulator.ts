@@ -8,10 +8,11 @@ import {
   startEmulator,
 } from '../emulator/index.ts';
 import { text } from '../options/kinds.ts';
+import type { CommandInput } from '../options/read.ts';
 import { reading } from '../options/read.ts';
 import { headerKinds, maxSeed, options } from '../options/table.ts';
 import { aborted } from './aborted.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 
 const furtherOptions = {
   faults: text('list', `faults to simulate, each with an optional =rate: ${faultNames.join(', ')}`),

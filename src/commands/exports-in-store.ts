@@ -1,24 +1,12 @@
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import {
-  type Destination,
-  isStoreAddress,
-  loadConfig,
-  parseDestination,
-  type StorageSettings,
-} from '../config/index.ts';
+import { type Destination, folderOf, loadConfig, parseDestination, type StorageSettings } from '../config/index.ts';
 import type { CommandContext } from './command.ts';
 
 /** A place in an object store, and how it is reached. */
 export interface StorePlace {
   readonly destination: Destination;
   readonly settings: StorageSettings;
-}
-
-/** The folders of a published export. */
-export interface PublishedPlace {
-  readonly reportFolder: string;
-  readonly folder: string;
 }
 
 /**
@@ -46,11 +34,6 @@ export function destinationOf(text: string, where: string): Destination {
 
 export function configOf({ dir, env, effects }: Pick<CommandContext, 'dir' | 'env' | 'effects'>) {
   return loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
-}
-
-/** The folder that `--out` names; none for a store: its files are written to the project's exports first. */
-export function folderOf(out: string | undefined): string | undefined {
-  return out === undefined || isStoreAddress(out) ? undefined : out;
 }
 
 /** The folder of all local exports of a command. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { forecastOfBooks } from '../answers/index.ts';
 import { UsageError } from '../base/errors.ts';
 import { holidaysOf, parseCalendar } from '../config/index.ts';
 import {
@@ -13,13 +14,13 @@ import {
   stepName,
   stepsAfter,
 } from '../forecast/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { flagOf, reading } from '../options/read.ts';
 import { ofForecastOfBooks, ofForecastOfFile, options } from '../options/table.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { type Holidays, type Zone, zoneOf } from '../time/time.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
-import { forecastOfBooks } from './forecast-of-books.ts';
+import type { Command, CommandContext } from './command.ts';
 
 export const forecastCommand: Command = {
   name: 'forecast',

@@ -4,12 +4,10 @@ import { described } from '../options/read.ts';
 import { type CommandName, commonOptions, options } from '../options/table.ts';
 import type { Command, DescribedCommand } from './command.ts';
 
-export {
-  type Command,
-  type CommandContext,
-  type CommandInput,
-  type DescribedCommand,
-  printedAnswer,
+export type {
+  Command,
+  CommandContext,
+  DescribedCommand,
 } from './command.ts';
 export { type CommonOptions, readCommonOptions } from './common-options.ts';
 

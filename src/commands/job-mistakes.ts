@@ -7,8 +7,9 @@ import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
 import { alertKey } from '../findings/index.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { formatMonth, type Instant, parseMonth } from '../time/time.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 
 /** The command of each step, loaded when a step is checked or run. */
 const stepCommands: Readonly<Record<Step['name'], () => Promise<Command>>> = {

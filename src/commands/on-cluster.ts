@@ -1,10 +1,11 @@
 import { UsageError } from '../base/errors.ts';
 import { loadConfig } from '../config/index.ts';
 import { type SparkStatement, withClusterAnswer } from '../engine/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { monthsOfRange } from '../reports/questions/index.ts';
-import type { CommandContext, CommandInput } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { runInChild } from './run-in-child.ts';
 
 interface Limits {

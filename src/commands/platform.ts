@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { messageOf, PlatformError, UsageError } from '../base/errors.ts';
 import { type AccountConfig, type Config, clientFor, loadConfig, withWorkspaceToken } from '../config/index.ts';
 import { instant, type Option, text } from '../options/kinds.ts';
+import type { CommandInput } from '../options/read.ts';
 import { type Reading, reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import {
@@ -25,7 +26,7 @@ import {
 import { nearest, quoted } from '../text/choices.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { formatInstant } from '../time/time.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { allParameters, describedOperation, flagOf, listedOperations } from './platform-operations.ts';
 
 /** The parameters of all operations. */

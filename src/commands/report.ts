@@ -1,9 +1,9 @@
+import type { PublishedPlace } from '../answers/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import type { Command } from './command.ts';
-import type { PublishedPlace } from './exports-in-store.ts';
 import { runInChild } from './run-in-child.ts';
 
 export const reportCommand: Command = {
@@ -26,7 +26,7 @@ export const reportCommand: Command = {
   async check(input, context) {
     const { storeOf } = await import('./exports-in-store.ts');
     storeOf(reading(options.report, input, context).values.out, context);
-    const { checkQuestion } = await import('./report-answer.ts');
+    const { checkQuestion } = await import('../answers/index.ts');
     await checkQuestion(input, context);
   },
   async run(input, context) {
@@ -38,7 +38,8 @@ export const reportCommand: Command = {
     // The child's errors arrive as text, so it cannot report that this folder is not a project.
     if (isPrinted || name !== undefined) expectProject(context);
     if (isPrinted) return runInChild('report-sql', input, context, { subject, timeoutMs, signal, write });
-    const { folderOf, rootOf, storeOf } = await import('./exports-in-store.ts');
+    const { rootOf, storeOf } = await import('./exports-in-store.ts');
+    const { folderOf } = await import('../config/index.ts');
     const limits = { subject, timeoutMs, out: folderOf(out) };
     if (engine !== 'duckdb' && name !== undefined) {
       const { reportOnCluster } = await import('./on-cluster.ts');

@@ -1,75 +1,15 @@
 import { resolve } from 'node:path';
+import type {
+  ChildCommandAnswer,
+  ChildCommandRequest,
+  ChildEvent,
+  ChildName,
+  PublishedPlace,
+} from '../answers/index.ts';
 import { MachineError } from '../base/errors.ts';
+import type { CommandInput } from '../options/read.ts';
 import { type ChildLimits, isExitCode, runChild } from '../query/index.ts';
-import type { Instant } from '../time/time.ts';
-import type { CommandContext, CommandInput } from './command.ts';
-import type { PublishedPlace } from './exports-in-store.ts';
-
-/** What runs in a child process, because it runs the project's SQL or calculates for long. */
-export type ChildName =
-  | 'report'
-  | 'report-statement'
-  | 'report-sql'
-  | 'verify'
-  | 'report-rows'
-  | 'budgets'
-  | 'forecast'
-  | 'budget-backtest';
-
-/** The context of such a command: no secrets, and from the environment only Costbook's settings. */
-export type ChildContext = Pick<
-  CommandContext,
-  | 'dir'
-  | 'folder'
-  | 'env'
-  | 'json'
-  | 'isTerminal'
-  | 'layout'
-  | 'signal'
-  | 'write'
-  | 'answer'
-  | 'tell'
-  | 'progress'
-  | 'count'
-> & {
-  readonly effects: { now(): Instant };
-  /** Marks the process as a reader of the books. */
-  readonly reader: string;
-  /** Says which export was published, so that the parent can send it to a store: this process has no credentials. */
-  published?(place: PublishedPlace): void;
-  /** Whether the command is a step of a job: it then prints the names of its files, not their rows. */
-  readonly isStep: boolean;
-  /** Whether the answer is wanted as data, whole: nothing is written then. */
-  readonly asData: boolean;
-};
-
-/** What a command over the books needs; a child process has all of it. */
-export type BooksContext = Pick<
-  ChildContext,
-  'dir' | 'folder' | 'env' | 'json' | 'layout' | 'signal' | 'write' | 'answer' | 'tell' | 'progress' | 'effects'
->;
-
-/** What the child receives: the command, and the parts of its context that are data. */
-export interface ChildCommandRequest
-  extends Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'isTerminal' | 'layout' | 'isStep' | 'asData'> {
-  readonly name: ChildName;
-  readonly input: CommandInput;
-  readonly now: Instant;
-}
-
-/** What the child reports while it runs. */
-export type ChildEvent =
-  | { readonly tell: string }
-  | { readonly progress: string }
-  | { readonly published: PublishedPlace }
-  | { readonly count: Readonly<Record<string, unknown>> };
-
-/** What a command in a child process comes to. */
-export interface ChildCommandAnswer {
-  readonly exitCode: number;
-  /** Its answer, if that was wanted as data. */
-  readonly data: unknown;
-}
+import type { CommandContext } from './command.ts';
 
 type InChildLimits = ChildLimits & {
   readonly subject: string;

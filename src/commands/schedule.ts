@@ -13,6 +13,7 @@ import {
   startRun,
 } from '../jobs/index.ts';
 import { metricsText } from '../metrics/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { read, reading } from '../options/read.ts';
 import { commonOptions, options } from '../options/table.ts';
 import { formatTable } from '../terminal/index.ts';
@@ -20,7 +21,7 @@ import { formatInstant, type Instant } from '../time/time.ts';
 import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { type JobHistory, jobHistories } from '../warehouse/ledger/index.ts';
 import { aborted } from './aborted.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { isNowGiven } from './common-options.ts';
 import { startDashboard } from './dashboard.ts';
 import { expectJobs, mistakesOf } from './job-mistakes.ts';

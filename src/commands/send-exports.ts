@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
+import type { PublishedPlace } from '../answers/index.ts';
 import { isPlainToOthers } from '../base/addresses.ts';
 import { UsageError } from '../base/errors.ts';
 import { contentOfExport, filesOfManifest } from '../reports/exports/index.ts';
@@ -7,7 +8,7 @@ import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { holdFolder } from '../warehouse/store/index.ts';
 import type { CommandContext } from './command.ts';
-import type { PublishedPlace, StorePlace } from './exports-in-store.ts';
+import type { StorePlace } from './exports-in-store.ts';
 
 // Apart from `exports-in-store.ts`, because most exports stay on this machine: then nothing of this is loaded.
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
+import type { CommandInput } from '../options/read.ts';
 import { type Reading, reading } from '../options/read.ts';
 import { options, usualTableRows } from '../options/table.ts';
 import {
@@ -13,7 +14,7 @@ import {
   askToFile,
   askToStream,
 } from '../query/index.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { checkOut } from './out-file.ts';
 
 const maxQueryBytes = 1024 * 1024;

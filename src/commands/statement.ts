@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import type { PublishedPlace } from '../answers/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
-import { loadConfig } from '../config/index.ts';
+import { folderOf, loadConfig } from '../config/index.ts';
 import {
   type CurrencyOfMonth,
   convertedWords,
@@ -11,6 +12,7 @@ import {
   secondCurrencyOf,
   withoutRateWords,
 } from '../currency/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { filesOf } from '../reports/exports/index.ts';
@@ -48,8 +50,8 @@ import { type Books, openBooks } from '../warehouse/integrity/index.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
-import type { Command, CommandContext, CommandInput } from './command.ts';
-import { folderOf, type PublishedPlace, storeOf } from './exports-in-store.ts';
+import type { Command, CommandContext } from './command.ts';
+import { storeOf } from './exports-in-store.ts';
 import { sendExports } from './send-exports.ts';
 
 export const statementCommand: Command = {

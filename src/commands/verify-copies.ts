@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { differenceLines } from '../answers/index.ts';
 import { exitCodes, UsageError, worstExitCode } from '../base/errors.ts';
 import { isStoreAddress } from '../config/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { filesOfManifest, isManifestName } from '../reports/exports/index.ts';
 import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import type { CommandContext, CommandInput } from './command.ts';
-import { differenceLines } from './difference-lines.ts';
+import type { CommandContext } from './command.ts';
 import { configOf, destinationOf, rootOf, type StorePlace } from './exports-in-store.ts';
 import { openStore } from './send-exports.ts';
 

@@ -10,4 +10,10 @@ export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
 export type { ServeSettings, ServeToken } from './serve-settings.ts';
 export { alertSinksOf, incidentSinksOf, type Sink, summarySinksOf } from './sink-settings.ts';
-export { type Destination, isStoreAddress, parseDestination, type StorageSettings } from './storage-settings.ts';
+export {
+  type Destination,
+  folderOf,
+  isStoreAddress,
+  parseDestination,
+  type StorageSettings,
+} from './storage-settings.ts';

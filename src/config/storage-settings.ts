@@ -106,3 +106,8 @@ export function readStorage(
     timeoutMs: setting('storage.timeout', parseStorageTimeout) ?? defaultStorageTimeoutMs,
   };
 }
+
+/** The folder that `--out` names; none for a store: its files are written to the project's exports first. */
+export function folderOf(out: string | undefined): string | undefined {
+  return out === undefined || isStoreAddress(out) ? undefined : out;
+}

@@ -2,6 +2,12 @@ import { type Mistake, mistakesIn, UsageError } from '../base/errors.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import type { Option } from './kinds.ts';
 
+/** The command line as text. Each command reads its values with its entry of the table in `src/options`. */
+export interface CommandInput {
+  readonly arguments: readonly string[];
+  readonly options: GivenOptions;
+}
+
 /** The options of a command, by the long flag's name in camel case, in the order of the help. */
 export type Options = Readonly<Record<string, Option>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differenceLines } from '../../src/commands/difference-lines.ts';
+import { differenceLines } from '../../src/answers/difference-lines.ts';
 
 test('verify shows twenty differences of an export, and counts the others', () => {
   const differences = Array.from({ length: 1000 }, (_, row) => ({

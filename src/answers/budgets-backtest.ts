@@ -5,17 +5,17 @@ import type { Budget } from '../budgets/rules/index.ts';
 import { backtestBudget, backtestToJson, describeBacktest } from '../budgets/show/index.ts';
 import { namesNotFound, withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { nearest } from '../text/choices.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
-import type { CommandContext, CommandInput } from './command.ts';
-import type { BooksContext } from './run-in-child.ts';
+import type { BooksContext } from './context.ts';
 
 /** Shows which notifications the anomaly rules would have sent, and when. */
-export async function backtestAnomalyRules(input: CommandInput, context: CommandContext): Promise<number> {
+export async function backtestAnomalyRules(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
   const asked = readBacktest(input, context);
   if (input.arguments[1] !== undefined) asked.problem('--anomalies applies to no single budget: leave out the name');

@@ -5,6 +5,7 @@ import { describeForecasts, forecastsToJson } from '../budgets/show/index.ts';
 import { withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { eachOf } from '../options/kinds.ts';
+import type { CommandInput } from '../options/read.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
@@ -13,8 +14,7 @@ import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
 import { answerCache, ownAnswers } from '../warehouse/store/index.ts';
-import type { CommandInput } from './command.ts';
-import type { BooksContext } from './run-in-child.ts';
+import type { BooksContext } from './context.ts';
 
 /** Forecasts budgets, and resource types of workspaces, to the end of the period, from the published snapshot. */
 export async function forecastOfBooks(input: CommandInput, context: BooksContext): Promise<number> {

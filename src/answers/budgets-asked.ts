@@ -2,10 +2,9 @@ import { resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
-import type { CommandContext } from './command.ts';
-import type { ChildContext } from './run-in-child.ts';
+import type { BooksContext, ChildContext } from './context.ts';
 
-export function fileAsked(given: string | undefined, { dir, folder }: Pick<CommandContext, 'dir' | 'folder'>): string {
+export function fileAsked(given: string | undefined, { dir, folder }: Pick<BooksContext, 'dir' | 'folder'>): string {
   return given === undefined ? budgetsFile(dir) : resolve(folder, given);
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import type { CommandInput } from '../options/read.ts';
 import { read } from '../options/read.ts';
 import { reportInChild } from '../options/table.ts';
 import { jsonRows } from '../reports/formats/index.ts';
@@ -21,9 +22,8 @@ import {
 } from '../reports/questions/index.ts';
 import { firstOf } from '../warehouse/sql/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
-import type { CommandInput } from './command.ts';
+import type { ChildContext } from './context.ts';
 import { adviceOnOwners, openQuestion, type ReportLine, readQuestion } from './report-answer.ts';
-import type { ChildContext } from './run-in-child.ts';
 
 /**
  * Answers with the first rows of a report, as its table shows them: what costs most, or is newest, first.

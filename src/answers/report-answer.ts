@@ -2,9 +2,10 @@ import { dirname, join, resolve } from 'node:path';
 import { allocationFile } from '../allocation/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/rules/index.ts';
-import { loadConfig } from '../config/index.ts';
+import { folderOf, loadConfig } from '../config/index.ts';
 import { clusterAnswerQuery, readClusterAnswer } from '../engine/index.ts';
 import { warnOfFutureDates } from '../health/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { flagOf, read, reading, type Values } from '../options/read.ts';
 import { reportInChild } from '../options/table.ts';
 import { parquetPartIn } from '../reports/exports/index.ts';
@@ -69,9 +70,7 @@ import { completeness } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlColumn } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
-import type { CommandInput } from './command.ts';
-import { folderOf } from './exports-in-store.ts';
-import type { ChildContext } from './run-in-child.ts';
+import type { ChildContext } from './context.ts';
 
 /** Options that set a parameter of another name. */
 const shorthands = [

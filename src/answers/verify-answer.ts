@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
+import type { CommandInput } from '../options/read.ts';
 import {
   findExports,
   revokedExports,
@@ -15,9 +16,8 @@ import { statementReports } from '../statement/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { openScratch } from '../warehouse/store/index.ts';
-import type { CommandInput } from './command.ts';
+import type { ChildContext } from './context.ts';
 import { differenceLines } from './difference-lines.ts';
-import type { ChildContext } from './run-in-child.ts';
 
 /** Verifies exports, in a child process: it runs reports again, and their SQL may be the user's. */
 export async function answerVerify(input: CommandInput, context: ChildContext): Promise<number> {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { type Bound, lakeFolder, type SparkStatement, toSpark } from '../engine/index.ts';
+import type { CommandInput } from '../options/read.ts';
 import { read } from '../options/read.ts';
 import { reportInChild } from '../options/table.ts';
 import { readManifest } from '../reports/exports/index.ts';
@@ -9,9 +10,8 @@ import { isPartitioned } from '../reports/publishing/index.ts';
 import { admitReport, type ParameterValue, type Report, readReports } from '../reports/questions/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { type Connection, lastSeen } from '../warehouse/store/index.ts';
-import type { CommandInput } from './command.ts';
+import type { ChildContext } from './context.ts';
 import { expectAnswerable, openQuestion, readQuestion } from './report-answer.ts';
-import type { ChildContext } from './run-in-child.ts';
 
 /** Files that SQL reads are written into the statement: the cluster cannot reach them. */
 const maxFileBytes = 1024 * 1024;

@@ -4,7 +4,7 @@ import type { CompletenessState } from '../reports/formats/index.ts';
 import { inCurrency, isConvertible } from '../reports/publishing/index.ts';
 import type { ParameterValue } from '../reports/questions/index.ts';
 import type { Books } from '../warehouse/integrity/index.ts';
-import type { ChildContext } from './run-in-child.ts';
+import type { ChildContext } from './context.ts';
 
 /** The books that an answer is from, and its parameters. */
 interface OpenedAnswer {
