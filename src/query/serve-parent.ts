@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { CostbookError, exitCodeOf, isSystemError, systemWords, UsageError } from '../base/errors.ts';
+import { CostbookError, exitCodeOf, fullDiskOf, isSystemError, systemWords, UsageError } from '../base/errors.ts';
 import { faultAndStep } from '../base/failure.ts';
 import type { Parent, ServiceName, Services } from './protocol.ts';
 import type { Failure } from './question.ts';
@@ -86,12 +86,14 @@ export function asFailure(error: unknown): Failure {
   }
   const stack = error instanceof CostbookError || !(error instanceof Error) ? undefined : error.stack;
   const { found, next } = faultAndStep(error);
+  const full = fullDiskOf(error);
   return {
     exitCode: exitCodeOf(error),
     // A query can make its own error, as long as it likes.
     message: cutMessage(isSystemError(error) ? systemWords(error) : found),
-    code: error instanceof CostbookError ? error.failureCode : undefined,
-    next,
+    code: full ?? (error instanceof CostbookError ? error.failureCode : undefined),
+    // The parent says what to do about a full disk, by its code.
+    next: full === undefined ? next : undefined,
     stack: stack && cutMessage(stack),
   };
 }
