@@ -52,7 +52,9 @@ export function mcpAnswerer(
   context: CommandContext,
   books = booksReader(context),
 ): (request: Request, limited: LimitedBooks | undefined) => Promise<Response> {
-  const about = { version, redact: context.redact, inTurn: agentTurns() };
+  // Whoever asks over HTTP does not learn in which folder the books are.
+  const redact = (text: string) => context.redact(text).replaceAll(`${context.dir}/`, '');
+  const about = { version, redact, inTurn: agentTurns() };
   const onFault = (words: string) =>
     context.effects.log.warn('mcp.failed', 'A request of an agent failed', { reason: words });
   const answerAll = openMcpHttp(() => openMcpServer(books, about), onFault);

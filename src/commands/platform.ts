@@ -24,6 +24,7 @@ import {
   withoutSecrets,
 } from '../platform/index.ts';
 import { nearest, quoted } from '../text/choices.ts';
+import { redactParts } from '../text/redactor.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { formatInstant } from '../time/time.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -276,17 +277,22 @@ async function sendCall(
   const { operation } = call;
   if (operation.answer === 'any' && operation.host !== 'management') {
     const decoder = new TextDecoder();
+    const redacted = redactParts(context.redact);
     let isInLine = false;
-    await callStreamed(
-      client,
-      call,
-      async (chunk) => {
-        const text = decoder.decode(chunk, { stream: true });
-        if (text !== '') isInLine = !text.endsWith('\n');
-        await context.write(context.redact(text));
-      },
-      context.signal,
-    );
+    async function writePart(text: string): Promise<void> {
+      if (text !== '') isInLine = !text.endsWith('\n');
+      await context.write(text);
+    }
+    try {
+      await callStreamed(
+        client,
+        call,
+        (chunk) => writePart(redacted(decoder.decode(chunk, { stream: true }))),
+        context.signal,
+      );
+    } finally {
+      await writePart(redacted(decoder.decode()) + redacted(undefined));
+    }
     if (isInLine && context.isTerminal) await context.write('\n');
     return;
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
-import { CostbookError } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import { shipped } from '../base/places.ts';
 import type { LimitedBooks } from './limited-books.ts';
 import { limitedTools } from './limited-tools.ts';
@@ -75,17 +75,28 @@ function registerTool<Books>(
       const { signal } = context.mcpReq;
       try {
         const { next = null, ...found } = await inTurn(() => tool.run(input, books, signal), signal);
-        // Texts alone: a secret such as true, the value of a header, would spoil the JSON.
-        const answer = JSON.stringify({ ...found, notice, next }, (_, value) =>
-          typeof value === 'string' ? redact(value) : value,
-        );
+        const answer = JSON.stringify(withoutSecrets({ ...found, notice, next }, redact));
         return { content: [{ type: 'text', text: answer }], structuredContent: JSON.parse(answer) };
       } catch (error) {
-        // What an agent can correct is an answer; anything else is a fault of the server.
-        if (!(error instanceof CostbookError)) throw error;
-        return { isError: true, content: [{ type: 'text', text: redact(error.message) }] };
+        return { isError: true, content: [{ type: 'text', text: redact(messageOf(error)) }] };
       }
     },
+  );
+}
+
+/** Names of our own fields: a secret such as `name`, the value of a header, must not spoil them. */
+const fieldName = /^[A-Za-z]{1,24}$/;
+
+/** Redacts texts and names in JSON: a label may have become the name of a column. */
+function withoutSecrets(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, redact));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      fieldName.test(name) ? name : redact(name),
+      withoutSecrets(inner, redact),
+    ]),
   );
 }
 

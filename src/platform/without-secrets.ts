@@ -1,10 +1,11 @@
 /** What a secret is shown as. */
 const hidden = '***';
 
-/** Lists of objects whose `value` may be a secret, marked as one or not (2.4, 2.8). */
-const listsOfValues = new Set(['envs']);
-/** Mappings whose values are secrets, or objects with one as `value` (2.8, 2.9). */
-const mappingsOfValues = new Set(['secrets', 'configurations', 'configuration']);
+/**
+ * Fields whose values are secrets, marked as such or not: lists of objects with one as `value` (2.4, 2.8), or mappings
+ * (2.8, 2.9). Each is hidden in either shape: an answer may have another one than the document.
+ */
+const fieldsOfValues = new Set(['envs', 'secrets', 'configurations', 'configuration']);
 /** Fields that are secrets or may contain one. */
 const secretFields = new Set(['callbackSecret']);
 /** Fields of `proxy.routing[]` that may contain a secret which is not a reference (2.9). */
@@ -26,25 +27,25 @@ export function withoutSecrets(value: unknown): unknown {
 
 function clean(value: unknown, field: string | undefined): unknown {
   if (typeof value === 'string') return withoutCredentials(value);
-  if (Array.isArray(value)) {
-    if (field !== undefined && listsOfValues.has(field)) return value.map(hideValue);
-    return value.map((item) => clean(item, field === 'routing' ? 'route' : undefined));
-  }
+  if (Array.isArray(value)) return value.map((item) => clean(item, field === 'routing' ? field : undefined));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
     if (secretFields.has(name)) return [name, hideAll(inner)];
-    if (field === 'route' && routingFields.has(name)) return [name, hideAll(inner)];
-    if (mappingsOfValues.has(name) && isObject(inner)) return [name, hideMapping(inner)];
-    return [name, clean(inner, name)];
+    if (field === 'routing' && routingFields.has(name)) return [name, hideAll(inner)];
+    if (fieldsOfValues.has(name))
+      return [name, hideValues(inner, name === 'configuration' ? plainConfiguration : new Set())];
+    return [name, clean(inner, field === 'routing' ? field : name)];
   });
   return Object.fromEntries(entries);
 }
 
-/** The values of a mapping, hidden; an object stays, except for its `value`. */
-function hideMapping(mapping: Readonly<Record<string, unknown>>): unknown {
+/** The values of a list or a mapping, hidden but for `plain` names; an object stays, except for its `value`. */
+function hideValues(values: unknown, plain: ReadonlySet<string>): unknown {
+  if (Array.isArray(values)) return values.map(hideValue);
+  if (!isObject(values)) return hideAll(values);
   return Object.fromEntries(
-    Object.entries(mapping).map(([name, value]) => {
-      if (plainConfiguration.has(name)) return [name, clean(value, name)];
+    Object.entries(values).map(([name, value]) => {
+      if (plain.has(name)) return [name, clean(value, name)];
       return [name, isObject(value) ? hideValue(value) : hideAll(value)];
     }),
   );

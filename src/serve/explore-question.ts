@@ -1,6 +1,6 @@
 import { type TimeShape, timeShapes } from '../charts/index.ts';
 import { type BooksKnown, type Compared, comparedWith } from '../time/compared.ts';
-import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
+import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time/time.ts';
 import {
   type Dimension,
   decodeValue,
@@ -96,14 +96,10 @@ function readTime(query: URLSearchParams, name: string, problems: string[], ofDa
   if (text === null || text === '') return undefined;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const isHour = /^\d{4}-\d{2}-\d{2}T\d{2}:00(:00)?Z?$/.test(text);
-  const at = isDay
-    ? Date.parse(`${text}T00:00:00Z`) + ofDay
-    : isHour
-      ? Date.parse(`${text.slice(0, 16)}Z`)
-      : Number.NaN;
-  if (Number.isNaN(at))
+  const at = isDay || isHour ? parseRfc3339(isDay ? `${text}T00:00:00Z` : `${text.slice(0, 16)}:00Z`) : undefined;
+  if (at === undefined)
     problems.push(`${name}: expected a day such as 2026-10-04, or an hour such as 2026-10-04T05:00`);
-  return Number.isNaN(at) ? undefined : at;
+  return at === undefined || !isDay ? at : at + ofDay;
 }
 
 /** The finest step, not finer than the one asked for, that makes no more bars than fit. */

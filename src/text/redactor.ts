@@ -35,6 +35,24 @@ export function redactor(): Redactor {
   };
 }
 
+/** Longer than any secret. Of a longer word, so much at its end is held back. */
+const longestHeld = 8192;
+
+/**
+ * Redacts a text that comes in parts. The word at the end of a part is held back: it may be the start of a secret. The last
+ * part is undefined.
+ */
+export function redactParts(redact: (text: string) => string): (part: string | undefined) => string {
+  let held = '';
+  return (part) => {
+    held += part ?? '';
+    const start = Math.max(held.search(/\S*$/), held.length - longestHeld);
+    const whole = part === undefined ? held : held.slice(0, start);
+    held = held.slice(whole.length);
+    return redact(whole);
+  };
+}
+
 /** Replaces each occurrence of a lower-case needle with `***`; if it may be cut, also its start. */
 function hide(text: string, needle: string, mayBeCut: boolean): string {
   const haystack = lowerCase(text);

@@ -350,6 +350,21 @@ describe('a file of the project', () => {
     expect(text).not.toContain('cb_in_a_file_0123456789abcdef');
   });
 
+  test('never shows that token as a name: of a column, or within a value', async () => {
+    const { text } = await call('query', { sql: `select 1 as "${platformToken}", {'${platformToken}': 1} as b` });
+    expect(text).toContain('"***":1');
+    expect(text).not.toContain(platformToken);
+  });
+
+  test('shows nobody over HTTP in which folder it is', async () => {
+    await writeFile(join(dir, 'sql/reports/broken.sql'), 'select 1\n');
+    const agent = await connect(all);
+    const answered = await agent.callTool({ name: 'run_report', arguments: { name: 'broken' } });
+    await agent.close();
+    expect(JSON.stringify(answered)).toContain('sql/reports/broken.sql:1:1');
+    expect(JSON.stringify(answered)).not.toContain(dir);
+  });
+
   test('hides a secret that is a word of JSON in texts only', async () => {
     const { text } = await call('query', { sql: `select 'true' as word, true as is_beta` });
     expect(text).toContain('"word":"***"');

@@ -45,6 +45,12 @@ describe('the question in an address', () => {
     expect(read('workspace=north&workspace=north').problems).toEqual([]);
   });
 
+  test('has only days of the calendar', () => {
+    for (const day of ['2026-02-30', '2026-02-30T05:00', '2025-02-29', '2026-00-01', '2026-10-01T24:00'])
+      expect(read(`from=${day}`).problems).toEqual([expect.stringContaining('from: expected a day')]);
+    expect(read('from=2024-02-29&to=2024-02-29').problems).toEqual([]);
+  });
+
   test('shows a step that fits, and its default for what cannot be read', () => {
     const { asked, problems } = read('from=2025-01-01&to=2026-10-21&step=hour&group=price&measure=weight');
     expect([asked.step, asked.groupBy, asked.measure]).toEqual(['day', 'workspace', 'cost']);

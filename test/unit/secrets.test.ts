@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { readToken, type TokenReading, type TokenSource } from '../../src/config/secrets.ts';
-import { redactor } from '../../src/text/redactor.ts';
+import { redactor, redactParts } from '../../src/text/redactor.ts';
 import fc from '../support/fast-check.ts';
 
 let dir = '';
@@ -216,6 +216,18 @@ describe('redactor()', () => {
     keep('https://hooks.example.com/services/T0/B0/verysecretindeed');
     expect(redact('https://hooks.example.com/other')).toBe('https://hooks.example.com/other');
     expect(redact('HTTPS://HOOKS.example.com/services/T0/B0/verysecretindeed')).toBe('***');
+  });
+
+  test('hides a secret that comes in two pieces, wherever it is cut', () => {
+    const { keep, redact } = redactor();
+    keep('cb_live_0123456789abcdef0123');
+    const text = `a cb_live_0123456789abcdef0123, and\n${'x'.repeat(9000)}cb_live_0123456789abcdef0123`;
+    for (let cut = 0; cut <= text.length; cut += cut < 60 || cut > 9000 ? 1 : 1000) {
+      const pieces = redactParts(redact);
+      const shown = [text.slice(0, cut), text.slice(cut), undefined].map(pieces).join('');
+      expect(shown, String(cut)).toBe(`a ***, and\n${'x'.repeat(9000)}***`);
+    }
+    expect(redactParts(redact)('data: at once\n')).toBe('data: at once\n');
   });
 
   test('does not treat texts of fewer than four characters as secrets', () => {

@@ -44,6 +44,20 @@ describe('an answer without its secrets', () => {
     });
   });
 
+  test('hides them in every shape, and under every name', () => {
+    const shapes = {
+      a: { envs: { KEY: 's1', path: 's2' }, secrets: [{ name: 'kept', value: 's3' }, 's4'], configurations: 's5' },
+      b: {
+        secrets: { path: 's6', timeout: { value: 's7' } },
+        configurations: { schedule: { secret: true, value: 's8' } },
+      },
+      c: { routing: { headers: { authorization: 's9' }, body: ['s10'] } },
+      d: { routing: { first: { headers: ['s11'], secrets: { tasks: 's12' } } } },
+      e: { routing: [[{ headers: 's13', envs: 's14' }]], configuration: ['s15'] },
+    };
+    expect(JSON.stringify(withoutSecrets(shapes))).not.toMatch(/s\d/);
+  });
+
   test('takes no longer for a text of very many words', () => {
     const began = performance.now();
     const text = 'a.'.repeat(250_000);
