@@ -5,6 +5,7 @@ import { expectProject } from '../base/project-folder.ts';
 import type { CommandInput } from '../options/read.ts';
 import {
   findExports,
+  readExportsJournal,
   revokedExports,
   revokedWords,
   type VerifiedExport,
@@ -29,7 +30,7 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
       throw error;
     },
   );
-  const folders = isFolder ? await findExports(root) : [];
+  const folders = isFolder ? await findExports(root, (await readExportsJournal(context.dir)).folders) : [];
   if (folders.length === 0) {
     if (input.arguments[0] === undefined) {
       expectProject(context);

@@ -1,11 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { differenceLines } from '../answers/index.ts';
 import { exitCodes, UsageError, worstExitCode } from '../base/errors.ts';
 import { isStoreAddress } from '../config/index.ts';
+import { landingPlaces } from '../fetch/index.ts';
 import type { CommandInput } from '../options/read.ts';
-import { filesOfManifest, isManifestName } from '../reports/exports/index.ts';
-import { type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
+import { copyFacts } from '../reports/exports/index.ts';
+import {
+  descriptionsIn,
+  type VerifiedArchive,
+  type VerifiedCopy,
+  verifyArchive,
+  verifyCopies,
+} from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { CommandContext } from './command.ts';
@@ -45,35 +51,42 @@ export async function verifyEverywhere(
 async function verifyStore(place: StorePlace, context: CommandContext): Promise<{ exitCode: number; answer: object }> {
   const store = await openStore(place, context);
   try {
-    const archive = await verifyArchive(store, context.progress);
+    const { exportsTo, landing } = configOf(context);
+    // An index of an archive that somebody puts beside exports does not make them one.
+    const isArchive = landing.archive?.url === store.url && exportsTo?.url !== store.url;
+    const facts = await copyFacts(context.dir, rootOf(context.dir));
+    const exports = isArchive ? [] : await verifyCopies(store, facts, context.progress);
+    if (exports.length > 0) return await answerCopies(store.url, exports, context);
+    const root = join(context.dir, 'data', 'landing');
+    const archive =
+      exportsTo?.url === store.url
+        ? undefined
+        : await verifyArchive(store, context.progress, descriptionsIn(root, await landingPlaces(root)));
     if (archive !== undefined) return await answerArchive(store.url, archive, context);
-    const root = rootOf(context.dir);
-    const exports = await verifyCopies(
-      store,
-      {
-        isManifestName,
-        filesOf: filesOfManifest,
-        localManifest: (folder, name) => readFile(join(root, folder, name), 'utf8').catch(() => undefined),
-      },
-      context.progress,
+    throw new UsageError(
+      `${store.url} has no export: there is no manifest below it. Run "costbook report <name>" first`,
     );
-    if (exports.length === 0) {
-      throw new UsageError(
-        `${store.url} has no export: there is no manifest below it. Run "costbook report <name>" first`,
-      );
-    }
-    const differences = exports.reduce((sum, one) => sum + one.differences.length, 0);
-    const answer = { store: store.url, exports, differences };
-    if (context.json) await context.write(`${JSON.stringify(answer)}\n`);
-    else {
-      for (const one of exports) await context.write(describe(store.url, one));
-      const found = differences === 0 ? 'no differences' : counted(differences, 'difference');
-      await context.write(`${counted(exports.length, 'copy', 'copies')} in ${store.url}: ${found}\n`);
-    }
-    return { exitCode: differences === 0 ? exitCodes.done : exitCodes.unproven, answer };
   } finally {
     store.close();
   }
+}
+
+async function answerCopies(
+  url: string,
+  exports: readonly VerifiedCopy[],
+  context: CommandContext,
+): Promise<{ exitCode: number; answer: object }> {
+  const differences = exports.reduce((sum, one) => sum + one.differences.length, 0);
+  const unproven = exports.filter(({ isUnproven }) => isUnproven).length;
+  const answer = { store: url, exports, differences };
+  if (context.json) await context.write(`${JSON.stringify(answer)}\n`);
+  else {
+    for (const one of exports) await context.write(describe(url, one));
+    const open = unproven === 0 ? '' : `, ${unproven} unknown`;
+    const found = differences === 0 ? 'no differences' : counted(differences, 'difference');
+    await context.write(`${counted(exports.length, 'copy', 'copies')} in ${url}: ${found}${open}\n`);
+  }
+  return { exitCode: differences + unproven === 0 ? exitCodes.done : exitCodes.unproven, answer };
 }
 
 async function answerArchive(
@@ -92,9 +105,10 @@ async function answerArchive(
   return { exitCode: differences.length === 0 ? exitCodes.done : exitCodes.unproven, answer };
 }
 
-function describe(url: string, { folder, files, bytes, differences, notes }: VerifiedCopy): string {
+function describe(url: string, { folder, files, bytes, differences, isUnproven, notes }: VerifiedCopy): string {
+  const outcome = differences.length > 0 ? 'DIFFERS' : isUnproven ? 'UNKNOWN' : 'same   ';
   return safe([
-    `${differences.length === 0 ? 'same   ' : 'DIFFERS'}  ${url}/${folder}  ${counted(files, 'file')}, ${bytes} bytes`,
+    `${outcome}  ${url}/${folder}  ${counted(files, 'file')}, ${bytes} bytes`,
     ...differenceLines(differences),
     ...notes.map((note) => `  note: ${note}`),
   ]);

@@ -214,10 +214,23 @@ export interface VerifiedArchive {
   readonly differences: readonly CopyDifference[];
 }
 
-/** Verifies an archive: that no load is missing, and that each page is the one of its description. Undefined if it is none. */
+/** Gives the description of each load of a landing folder, by its number; undefined of a load that is not there. */
+export function descriptionsIn(landing: string, loads: readonly StoredLoadFolder[]) {
+  const places = new Map(loads.map(({ number, place }) => [number, place]));
+  return async (number: number): Promise<string | undefined> => {
+    const place = places.get(number);
+    return place && readFile(join(landing, place, descriptionName), 'utf8').catch(() => undefined);
+  };
+}
+
+/**
+ * Verifies an archive: that no load is missing, that each page is the one of its description, and that each description is the
+ * one here, which stays when pages are removed. Undefined if it is none.
+ */
 export async function verifyArchive(
   store: ObjectStore,
   progress: (words: string) => void,
+  descriptionHere: ReturnType<typeof descriptionsIn> = async () => undefined,
 ): Promise<VerifiedArchive | undefined> {
   const index = await store.readText(indexName);
   if (index === undefined) return undefined;
@@ -248,17 +261,27 @@ export async function verifyArchive(
       continue;
     }
     const hashes = pagesIn(text);
-    if (hashes === undefined) {
+    if (hashes === undefined || text !== ((await descriptionHere(number)) ?? text)) {
       differences.push({ file: `load ${number}`, what: 'content', found: 'another text', expected: descriptionName });
       continue;
+    }
+    const missing = new Set(hashes.keys());
+    for (const { key } of objects) missing.delete(nameIn(key));
+    for (const name of missing) {
+      const [file, sha256] = [`load ${number}, ${name}`, hashes.get(name) ?? ''];
+      differences.push({ file, what: 'file', found: 'nothing', expected: sha256 });
     }
     await atOnce(filesAtOnce, objects, async ({ key, bytes }) => {
       if (key === description?.key) return;
       pages += 1;
-      const [found, expected] = [await hashOf(store, key, bytes), hashes.get(key.slice(key.lastIndexOf('/') + 1))];
+      const [found, expected] = [await hashOf(store, key, bytes), hashes.get(nameIn(key))];
       if (found === expected) return;
       differences.push({ file: key, what: 'sha256', found: found ?? 'nothing', expected: expected ?? 'no such page' });
     });
   }
   return { loads: loads.size, pages, through, differences };
+}
+
+function nameIn(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
 }

@@ -1,4 +1,4 @@
-export { archiveLoads, proveLoad, type VerifiedArchive, verifyArchive } from './archive.ts';
+export { archiveLoads, descriptionsIn, proveLoad, type VerifiedArchive, verifyArchive } from './archive.ts';
 export { type LeaseTimes, leaseName } from './lease.ts';
 export { type ExportToMirror, type Mirrored, mirrorExport } from './mirror.ts';
 export { openS3Store, shaLabel } from './s3-store.ts';

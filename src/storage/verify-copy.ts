@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { leaseName } from './lease.ts';
 import type { NamedFile } from './mirror-plan.ts';
@@ -20,17 +21,22 @@ export interface VerifiedCopy {
   readonly files: number;
   readonly bytes: number;
   readonly differences: readonly CopyDifference[];
+  /** Whether this project can say nothing of its manifest: whoever writes in the store may have written all of it. */
+  readonly isUnproven: boolean;
   /** Notes that are not differences. */
   readonly notes: readonly string[];
 }
 
 /** What verifying needs to know about exports. */
 export interface CopyFacts {
-  isManifestName(name: string): boolean;
+  /** The names of manifests: if a folder has several, the first is believed. */
+  readonly manifestNames: readonly string[];
+  /** Whether readers take an object of this name for data, also without a manifest beside it. */
+  isData(name: string): boolean;
   /** The files that a manifest names. Throws if it is none of ours. */
   filesOf(manifestName: string, text: string): readonly NamedFile[];
-  /** The manifest of the local export of a folder; undefined if there is none. */
-  localManifest(folder: string, manifestName: string): Promise<string | undefined>;
+  /** Whether a manifest is the one of the local export of a folder, as this project recorded it; undefined if it has none. */
+  isOfProject(folder: string, manifestName: string, text: string): Promise<boolean | undefined>;
 }
 
 /**
@@ -45,9 +51,11 @@ export async function verifyCopies(
   const objects = new Map<string, ListedObject>();
   for await (const object of store.list('')) objects.set(object.key, object);
   const folders = new Map<string, string>();
-  for (const key of objects.keys()) {
-    const [folder, name] = splitKey(key);
-    if (facts.isManifestName(name)) folders.set(folder, name);
+  for (const manifestName of facts.manifestNames) {
+    for (const key of objects.keys()) {
+      const [folder, name] = splitKey(key);
+      if (name === manifestName && !folders.has(folder)) folders.set(folder, name);
+    }
   }
   // A folder in which the first publication did not finish has a lease, but no manifest.
   for (const key of objects.keys()) {
@@ -59,8 +67,23 @@ export async function verifyCopies(
     progress(`${verified.length + 1} of ${folders.size} copies, ${folder}`);
     verified.push(await verifyCopy(store, folder, manifestName, { objects, folders, facts }));
   }
-  return verified;
+  return [...verified, ...ownerless({ objects, folders, facts })];
 }
+
+/** Data that belongs to no manifest, by its first folder: readers would read it. */
+function ownerless({ objects, folders, facts }: Around): VerifiedCopy[] {
+  const found = new Map<string, CopyDifference[]>();
+  for (const key of objects.keys()) {
+    if (!facts.isData(splitKey(key)[1]) || ownerOf(key, folders) !== undefined) continue;
+    const [first = ''] = splitKey(key)[0].split('/');
+    found.set(first, [...(found.get(first) ?? []), { file: key, ...unnamed }]);
+  }
+  return [...found].map(([folder, differences]) => ({
+    ...{ folder, files: 0, bytes: 0, differences, isUnproven: false, notes: [] },
+  }));
+}
+
+const unnamed = { what: 'file', found: 'a file that no manifest names', expected: 'nothing' };
 
 interface Around {
   readonly objects: ReadonlyMap<string, ListedObject>;
@@ -78,8 +101,11 @@ async function verifyCopy(
   const notes: string[] = [];
   const isPublishing = objects.has(keyIn(folder, leaseName));
   if (isPublishing) notes.push('a publication is running, or did not finish; the next run finishes it');
-  const nothing = { folder, files: 0, bytes: 0, differences, notes };
-  if (manifestName === '') return nothing;
+  const nothing = { folder, files: 0, bytes: 0, differences, isUnproven: false, notes };
+  const own = [...objects.keys()].filter(
+    (key) => key.startsWith(keyIn(folder, '')) && ownerOf(key, folders) === folder,
+  );
+  if (manifestName === '') return { ...nothing, isUnproven: own.some((key) => facts.isData(splitKey(key)[1])) };
   const manifestKey = keyIn(folder, manifestName);
   const manifest = (await store.readText(manifestKey))?.text ?? '';
   let files: readonly NamedFile[];
@@ -90,25 +116,29 @@ async function verifyCopy(
     differences.push({ file: manifestKey, what: 'manifest', found, expected: 'a manifest of an export' });
     return nothing;
   }
-  const local = await facts.localManifest(folder, manifestName);
-  if (local === undefined) notes.push('there is no such export on this machine');
-  else if (local !== manifest) {
+  const isOurs = await facts.isOfProject(folder, manifestName, manifest);
+  if (isOurs === undefined)
+    notes.push('there is no such export on this machine: nobody can say whether it was changed');
+  else if (!isOurs) {
     const [found, expected] = ['another publication', 'that of this machine; run the report again to send it'];
     differences.push({ file: manifestKey, what: 'manifest', found, expected });
   }
   const named = new Set([manifestName, leaseName, ...files.map(({ name }) => name)]);
+  const formats = new Set(files.map(({ name }) => extname(name)));
   for (const file of files) differences.push(...(await verifyObject(store, keyIn(folder, file.name), file, objects)));
-  for (const key of objects.keys()) {
-    if (!key.startsWith(keyIn(folder, '')) || ownerOf(key, folders) !== folder) continue;
+  let isUnproven = isOurs === undefined;
+  for (const key of own) {
     const name = key.slice(keyIn(folder, '').length);
     if (named.has(name)) continue;
-    if (name.endsWith('.parquet') && !isPublishing) {
-      // Readers of all partitions would read it too.
-      differences.push({ file: key, what: 'file', found: 'a file that no manifest names', expected: 'nothing' });
-    } else notes.push(`${name} is named by no manifest`);
+    const last = splitKey(key)[1];
+    // Readers of all partitions, or of a pattern, would read it too; anybody can say that a publication is running.
+    const isRead = facts.isData(last) || (formats.has(extname(name)) && !/^[._]/.test(last));
+    if (isRead && !isPublishing) differences.push({ file: key, ...unnamed });
+    else notes.push(`${name} is named by no manifest`);
+    isUnproven ||= isRead && isPublishing;
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { folder, files: files.length, bytes, differences, notes };
+  return { folder, files: files.length, bytes, differences, isUnproven, notes };
 }
 
 async function verifyObject(

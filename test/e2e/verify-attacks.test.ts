@@ -212,6 +212,9 @@ test('a copied lake is the same only with a manifest that the project recorded: 
   await writeFile(path, JSON.stringify(JSON.parse(await readFile(path, 'utf8'))));
   const forged = await verify(dir, copy);
   expect([forged.exitCode, forged.said]).toEqual([4, [expect.stringContaining('can only be known by its manifest')]]);
+  await rm(join(dir, 'exports', 'lake', '_manifest'));
+  const without = await verify(dir);
+  expect([without.exitCode, without.said[0]]).toEqual([4, 'manifest: nothing beside the data']);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { landingPlaces } from '../../src/fetch/index.ts';
-import { archiveLoads, proveLoad, verifyArchive } from '../../src/storage/index.ts';
+import { archiveLoads, descriptionsIn, proveLoad, verifyArchive } from '../../src/storage/index.ts';
 import { shaLabel } from '../../src/storage/s3-store.ts';
 import { memoryStore } from '../support/memory-store.ts';
 import { newProject } from '../support/project.ts';
@@ -98,4 +98,26 @@ test('an archive is verified by what it lists, whatever number its index says', 
     ['load 7', 'content'],
     [`loads 8 to ${through}`, 'file'],
   ]);
+});
+
+test('a page that is gone from the archive is a difference', async () => {
+  const store = memoryStore();
+  const { root, loads } = await landingOf(own);
+  await archiveLoads(store, root, loads, silent);
+  store.objects.delete('acc/load-000000002/detail-0001.json');
+  expect((await verifyArchive(store, silent))?.differences).toEqual([
+    { file: 'load 2, detail-0001.json', what: 'file', found: 'nothing', expected: shaOf('two') },
+  ]);
+});
+
+test('a load that somebody wrote into the archive anew, with its description, is a difference', async () => {
+  const store = memoryStore();
+  const { root, loads } = await landingOf(own);
+  await archiveLoads(store, root, loads, silent);
+  const place = 'acc/load-000000002';
+  await store.putText(`${place}/detail-0001.json`, 'forged', {}, undefined);
+  const pages = [{ file: 'detail-0001.json', sha256: shaOf('forged') }];
+  await store.putText(`${place}/load.json`, JSON.stringify({ pages }), {}, undefined);
+  const found = await verifyArchive(store, silent, descriptionsIn(root, loads));
+  expect(found?.differences).toMatchObject([{ file: 'load 2', found: 'another text' }]);
 });

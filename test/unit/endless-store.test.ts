@@ -8,11 +8,13 @@ import { newProject, runCli } from '../support/project.ts';
 import { credentials } from '../support/s3-server.ts';
 
 let answer: (response: ServerResponse, request: number) => void;
+let answerTo: ((path: string, response: ServerResponse) => void) | undefined;
 let requests = 0;
 const server = createServer((request, response) => {
   request.resume();
   requests += 1;
-  answer(response, requests);
+  if (answerTo === undefined) answer(response, requests);
+  else answerTo(request.url ?? '', response);
 });
 let store: ObjectStore;
 let endpoint: string;
@@ -116,12 +118,28 @@ test('objects that are not below the prefix are none of the listing', async () =
 
 test('names of objects come to no terminal as they are', async () => {
   const page = listing(['p/a&#27;]0;evil&#7;\u202e/_manifest'], 'x').replace('>true<', '>false<');
-  const answers = ['<Error><Code>NoSuchKey</Code></Error>', page, '{}'];
-  answer = (response, request) => void response.writeHead(request === 1 ? 404 : 200).end(answers[request - 1]);
+  answer = (response, request) => void response.end(request === 1 ? page : '{}');
   requests = 0;
   const environment = { ...credentials, COSTBOOK_STORAGE_ENDPOINT: endpoint };
   const { exitCode, stdout } = await runCli(['verify', 's3://books/p', '--dir', await newProject()], environment);
   expect(exitCode).toBe(4);
   expect(stdout).toContain('DIFFERS  s3://books/p/a');
   for (const sign of ['\u001b', '\u0007', '\u202e']) expect(stdout).not.toContain(sign);
+});
+
+test('an index of an archive beside exports does not hide them', async () => {
+  const texts = new Map([
+    ['/books/p/_archive.json', '{"costbook":"archive","through":0}'],
+    ['/books/p/a/_manifest', '{}'],
+  ]);
+  const page = listing(['p/_archive.json', 'p/a/_manifest'], 'x').replace('>true<', '>false<');
+  answerTo = (path, response) => {
+    const found =
+      path.startsWith('/books?') || path.startsWith('/books/?') ? page : texts.get(path.split('?')[0] ?? '');
+    response.writeHead(found === undefined ? 404 : 200).end(found ?? '<Error><Code>NoSuchKey</Code></Error>');
+  };
+  const environment = { ...credentials, COSTBOOK_STORAGE_ENDPOINT: endpoint };
+  const { exitCode, stdout } = await runCli(['verify', 's3://books/p', '--dir', await newProject()], environment);
+  expect(stdout).toContain('DIFFERS  s3://books/p/a');
+  expect(exitCode).toBe(4);
 });

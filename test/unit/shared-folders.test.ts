@@ -120,6 +120,18 @@ test('folders that are too deep to be read stop nobody from finding exports', as
   execFileSync('/bin/rm', ['-rf', folder]);
 });
 
+test('a recorded export whose manifest is gone is one as long as it has data', async () => {
+  const [table, other] = [join(folder, 'lake', 'costs', 'month=2026-10'), join(folder, 'summary', 'month=2026-10')];
+  for (const place of [table, other]) await mkdir(place, { recursive: true });
+  await writeFile(join(table, 'costs.parquet'), 'x');
+  await writeFile(join(other, '_manifest'), '{}');
+  await writeFile(join(other, 'latest.csv'), 'x');
+  const recorded = ['lake', 'summary', 'gone', '..'].map((name) => join(folder, name));
+  expect(await findExports(folder, recorded)).toEqual([join(folder, 'lake'), other]);
+  await rm(join(table, 'costs.parquet'));
+  expect(await findExports(folder, recorded)).toEqual([other]);
+});
+
 test('a folder that is called as what a killed run leaves stays, and stops no export', async () => {
   await mkdir(join(folder, '.latest.csv.1.part'));
   expect(await recover(folderPlace(folder), [])).toMatchObject({ isTrusted: true });

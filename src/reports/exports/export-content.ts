@@ -2,7 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { latestName } from './export-names.ts';
-import { hashedManifestName, type Manifest, manifestNames, NoManifestError, parseManifest } from './manifest.ts';
+import { readExportsJournal } from './exports-journal.ts';
+import {
+  hashedManifestName,
+  type Manifest,
+  manifestNames,
+  NoManifestError,
+  parseManifest,
+  readManifest,
+  sha256OfText,
+} from './manifest.ts';
 
 /** A file of an export as a copy of it needs it. */
 export interface ContentFile {
@@ -33,6 +42,29 @@ export async function contentOfExport(folder: string): Promise<ContentOfExport |
 /** Whether a name is that of a manifest. */
 export function isManifestName(name: string): boolean {
   return manifestNames.includes(name);
+}
+
+/** What readers of all months of a report read: it belongs beside a manifest. */
+export const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
+
+/** What a project knows of copies of the exports below a folder. */
+export async function copyFacts(dir: string, root: string) {
+  const journal = await readExportsJournal(dir);
+  return {
+    manifestNames,
+    isData: (name: string) => dataOfExport.test(name) || /^[^._].*\.parquet$/.test(name),
+    filesOf: filesOfManifest,
+    async isOfProject(folder: string, name: string, text: string): Promise<boolean | undefined> {
+      if (folder.split('/').includes('..')) return undefined;
+      const [local, sha256] = [join(root, folder), sha256OfText(text)];
+      const here = await readManifest(local, name).catch((error: unknown) => {
+        if (error instanceof NoManifestError) return null;
+        throw error;
+      });
+      // Others may write in the folder of exports too; what is older than the journal is not in it.
+      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.has(local, sha256)) !== false;
+    },
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
 import { journalFolder } from '../../warehouse/journal/index.ts';
@@ -24,6 +24,8 @@ export interface ExportsJournal {
   has(folder: string, sha256: string): Promise<boolean | undefined>;
   /** The SHA-256 of the last manifest that was committed in a folder; undefined if none was. */
   lastIn(folder: string): Promise<string | undefined>;
+  /** The folders in which the project committed a manifest. */
+  readonly folders: readonly string[];
   /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
   readonly since: string | undefined;
 }
@@ -83,6 +85,7 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
     has: async (folder, sha256) =>
       places.get(await placeIn(dir, folder))?.includes(sha256) ?? (known.has(sha256) || undefined),
     lastIn: async (folder) => places.get(await placeIn(dir, folder))?.at(-1),
+    folders: [...places.keys()].map((place) => resolve(dir, place)),
     since: lines[0]?.asOf,
   };
 }

@@ -1,5 +1,6 @@
-export { type ContentOfExport, contentOfExport, filesOfManifest, isManifestName } from './export-content.ts';
+export { type ContentOfExport, contentOfExport, copyFacts, filesOfManifest } from './export-content.ts';
 export { parquetPartIn } from './export-names.ts';
+export { readExportsJournal } from './exports-journal.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
 export {

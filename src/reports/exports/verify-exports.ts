@@ -1,12 +1,13 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { basename, extname, join, relative } from 'node:path';
+import { basename, extname, isAbsolute, join, relative, sep } from 'node:path';
 import { CostbookError, firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import type { Instant } from '../../time/time.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
 import { isPart, namesIn } from './durable.ts';
+import { dataOfExport } from './export-content.ts';
 import { isDataName, latestName } from './export-names.ts';
 import {
   type Manifest,
@@ -68,14 +69,12 @@ export interface KnownExports {
   isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
 }
 
-/** What readers of all months of a report read: it belongs beside a manifest. */
-const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
-
 /**
  * The folders below `root` with a manifest, or with data that belongs beside one, in order, and those that cannot be read: others
- * may have made them. Throws what the file system throws for `root` itself.
+ * may have made them. `recorded` are folders that had a manifest: what is in them is data too, such as the tables of a lake.
+ * Throws what the file system throws for `root` itself.
  */
-export async function findExports(root: string): Promise<string[]> {
+export async function findExports(root: string, recorded: readonly string[] = []): Promise<string[]> {
   const found: string[] = [];
   const waiting = [root];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
@@ -90,7 +89,26 @@ export async function findExports(root: string): Promise<string[]> {
     if (entries.some(isExport)) found.push(own);
     for (const entry of entries) if (entry.isDirectory()) waiting.push(join(own, entry.name));
   }
+  const real = await realpath(root);
+  for (const folder of recorded) {
+    const below = relative(real, await realpath(folder).catch(() => folder));
+    const own = join(root, below);
+    if (below.split(sep)[0] === '..' || isAbsolute(below) || found.includes(own)) continue;
+    if (await hasDataOf(own, found)) found.push(own);
+  }
   return found.sort();
+}
+
+/** Whether a folder has files that are of no export further below, besides hidden ones. */
+async function hasDataOf(folder: string, exports: readonly string[]): Promise<boolean> {
+  const others = exports.filter((other) => other.startsWith(`${folder}${sep}`));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.some(
+    (entry) =>
+      !entry.isDirectory() &&
+      !/^[._]/.test(entry.name) &&
+      !others.some((other) => `${entry.parentPath}${sep}`.startsWith(`${other}${sep}`)),
+  );
 }
 
 /** Attempts to verify an export that is replaced meanwhile. */
