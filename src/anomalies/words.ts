@@ -43,6 +43,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
     sentences: [
       ...(isNews ? said : [cause]),
       ...(budget === undefined ? [] : [budget]),
+      ...otherBudgetsNamed(fact.budgets ?? []),
       ...(fact.isOver && fact.anomaly !== 'missing' ? ['It has ended.'] : []),
     ],
     next: [nextWords(fact), ...silenceWords(fact)].join(' '),
@@ -55,6 +56,14 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
     ],
     list: listOf(fact),
   };
+}
+
+/** Names the budgets after the first: a message of several alerts shows no fields. */
+function otherBudgetsNamed([, ...others]: NonNullable<AnomalyFact['budgets']>): string[] {
+  if (others.length === 0) return [];
+  const names = others.slice(0, partsShown).map(({ name }) => name);
+  const more = others.length > names.length ? [`${others.length - names.length} more`] : [];
+  return [`It adds to ${others.length === 1 ? 'budget' : 'budgets'} ${[...names, ...more].join(', ')}, too.`];
 }
 
 /** A field with these sentences; none without any. */

@@ -198,7 +198,8 @@ describe('the text of an anomaly', () => {
     );
     expect(lines[0]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[1]).toContain('Budget customer-demos is 4.26 USD over');
-    expect(lines[2]).toContain('Act: check what demo-analyst runs and when');
+    expect(lines[2]).toBe('It adds to budget everything, too.');
+    expect(lines[3]).toContain('Act: check what demo-analyst runs and when');
     expect(lines).toContain('Total difference: +543.95 USD, about 89 USD on a whole day');
     expect(lines).toContain('Last message: +191.57 USD through 22 Oct');
     expect(lines.join('\n')).toContain('Other budgets: Budget everything (5,000.00 USD) is exceeded in 2026-10');
