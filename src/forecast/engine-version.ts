@@ -2,4 +2,4 @@
  * Changes whenever the engine may forecast something else, so that no stored forecast of another engine is used: a hash of its
  * sources and of the version of augurs. `test/unit/engine-version.test.ts` says what to write here after a change of them.
  */
-export const engineVersion = '88f6c30b5744fc24';
+export const engineVersion = '7acf20dc5f50775d';

@@ -5,9 +5,9 @@ import { compiled } from './compiled.ts';
 
 const [dir = '', weeks = '2', series = '100'] = process.argv.slice(2);
 const [atDatabase = '', atMigrate = '', atSeal = ''] = await compiled(
-  'warehouse/database',
-  'warehouse/migrate',
-  'warehouse/seal',
+  'warehouse/store/database',
+  'warehouse/store/migrate',
+  'warehouse/integrity/seal',
 );
 const { openDatabase } = await import(atDatabase);
 const { migrate } = await import(atMigrate);

@@ -15,13 +15,14 @@ interface Asked {
 
 const [dir = '', list = '', repeats = '3', flat, from = '', to = ''] = process.argv.slice(2);
 const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
-const [atWarehouse = '', atReports = '', atExport = ''] = await compiled(
-  'warehouse/index',
-  'reports/index',
-  'reports/export',
+const [atBooks = '', atQuestions = '', atFormats = '', atExport = ''] = await compiled(
+  'warehouse/integrity/index',
+  'reports/questions/index',
+  'reports/formats/index',
+  'reports/formats/export',
 );
-const { openBooks } = await import(atWarehouse);
-const reports = await import(atReports);
+const { openBooks } = await import(atBooks);
+const reports = { ...(await import(atQuestions)), ...(await import(atFormats)) };
 const { writeAnswer } = await import(atExport);
 
 const { connection, close } = await openBooks(dir, { lockedDown: false });

@@ -158,7 +158,7 @@ describe('a running copy', () => {
   test('is never published by a copier whose writer was killed', async () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
     (await emptyBooks(folder)).close();
-    const [opening, publishing] = await compiled('warehouse/database', 'warehouse/snapshot');
+    const [opening, publishing] = await compiled('warehouse/store/database', 'warehouse/integrity/snapshot');
     const script = `
       const { openDatabase } = await import('${opening}');
       const { publishSnapshot } = await import('${publishing}');

@@ -53,9 +53,12 @@ const inputs: Readonly<Record<string, { plain: string; read: (text: string) => P
   },
 };
 
+const folder = newProject();
+
 async function budgets(lines: readonly string[], name: string, text: string): Promise<unknown> {
-  const dir = join(await newProject(), 'jobs');
-  mkdirSync(dir);
+  // One folder for all: budgets name the files that they are read from.
+  const dir = join(await folder, 'jobs');
+  mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, name), text);
   writeFileSync(join(dir, 'budgets.yaml'), lines.join('\n'));
   const read = loadBudgets(join(dir, 'budgets.yaml'), { now: Date.parse('2026-11-05T00:00:00Z'), sinks: undefined });
