@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InterruptedError, MachineError, UsageError } from '../../src/base/errors.ts';
 import { failuresOf } from '../../src/base/failure.ts';
@@ -81,6 +82,22 @@ describe('a connection', () => {
     expect(Number(before?.['used'])).toBeGreaterThan(40_000_000);
     expect(Number(after?.['used'])).toBeLessThan(33_000_000);
     expect([await sum(), after?.['mb']]).toEqual([total, before?.['mb']]);
+  });
+
+  test('makes a checkpoint as soon as others have read what an update replaced', async () => {
+    const { database, connection } = await newDatabase();
+    const other = await database.connect();
+    await connection.run('create table t as select range as a from range(10)');
+    await connection.checkpoint();
+    const read = other.transaction(async () => {
+      await other.rows('select sum(a) from t');
+      await connection.run('update t set a = a + 1');
+      const made = connection.checkpoint();
+      await pause(200);
+      return { made };
+    });
+    const { made } = await read;
+    await expect(made).resolves.toBeUndefined();
   });
 
   test('rolls a transaction back when its work throws, and can be used again', async () => {

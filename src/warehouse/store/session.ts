@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
 import {
   beginReadOnly,
@@ -27,6 +28,12 @@ import { asTyped, type Fail } from './duckdb-errors.ts';
 
 /** How often to repeat an interruption: DuckDB ignores one that comes just before a statement starts. */
 const interruptAgainMs = 20;
+/**
+ * DuckDB refuses a checkpoint while a statement of another connection runs that began before the newest UPDATE: such as a
+ * comparison of one window while another is recorded. It takes one as soon as that statement has ended.
+ */
+const checkpointAgainMs = 50;
+const longestStatementMs = 60_000;
 
 type Chunks = AsyncGenerator<readonly (readonly DuckDBValue[])[]>;
 
@@ -39,6 +46,12 @@ export interface SessionOptions {
   readonly onClose: () => void;
   /** DuckDB threads during a checkpoint, which has the machine to itself, and otherwise. */
   readonly threads: { readonly alone: number; readonly usual: number };
+}
+
+/** The error with which DuckDB refuses a statement; throws a failure of the machine, the file or the run. */
+function asRefusal(error: unknown): SqlError {
+  if (error instanceof SqlError) return error;
+  throw error;
 }
 
 /** A DuckDB connection as a `Connection`: one statement after another, interrupted by a signal. */
@@ -147,8 +160,14 @@ export class Session implements Connection {
   async checkpoint(): Promise<void> {
     const { alone, usual } = this.#options.threads;
     await this.run(setThreads(alone));
+    const begun = performance.now();
     try {
-      await this.run(checkpointWarehouse);
+      for (;;) {
+        const refused = await this.run(checkpointWarehouse).then(() => undefined, asRefusal);
+        if (refused === undefined) return;
+        if (performance.now() - begun > longestStatementMs) throw refused;
+        await setTimeout(checkpointAgainMs);
+      }
     } finally {
       await this.run(setThreads(usual));
     }
