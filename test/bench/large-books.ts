@@ -124,13 +124,13 @@ const loaded = {
   cpuSeconds: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
 };
 await warehouse.recordAccountRun({
-  ...{ runNumber: run.number, account, exitCode: 0, error: undefined, restated: 0, retries: 0 },
+  ...{ runNumber: run.number, account, exitCode: 0, failures: [], restated: 0, retries: 0 },
   ...{ windows: all, pages: totals.pages, rows: totals.rows, requests: totals.pages },
 });
-await run.end(0, undefined, now);
+await run.end(0, [], now);
 // Books grow night by night: alerts were evaluated when there was less. The first evaluation would check every hour.
 const alerted = await warehouse.beginRun('alert', now);
-await alerted.end(0, undefined, now);
+await alerted.end(0, [], now);
 await warehouse.publish();
 warehouse.close();
 process.stdout.write(`${JSON.stringify({ ...totals, ...loaded, peakMib: peakMib() })}\n`);
