@@ -1,4 +1,4 @@
-export * from './definition.ts';
+export type { Definition } from './definition.ts';
 export { type Allocation, allocationFile, loadAllocation } from './parse.ts';
 export {
   type AllocationTest,

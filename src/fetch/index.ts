@@ -14,9 +14,32 @@ export {
   type StoredLoad,
 } from './landing-reader.ts';
 export { type LandingFolder, type LandingWriter, openLandingWriter, storeLostLoad } from './landing-writer.ts';
-export * from './plan-verification.ts';
-export * from './plan-windows.ts';
-export * from './queries.ts';
+export {
+  daysQueries,
+  everyDay,
+  monthsQueries,
+  type PastWindow,
+  recordedSeriesQueries,
+  seriesQueries,
+  settledDays,
+  settledUntil,
+  wholeMonths,
+} from './plan-verification.ts';
+export { type CoveredWindow, coverWindows, type PlannedWindow, planWindows } from './plan-windows.ts';
+export {
+  controlQuery,
+  daysQuery,
+  describeQuery,
+  detailQuery,
+  type Purpose,
+  type Query,
+  queryParameters,
+  type Role,
+  repairQuery,
+  residualQuery,
+  seriesQuery,
+  typesQuery,
+} from './queries.ts';
 export { askQuery, type PageSink } from './query-pages.ts';
 export { decodeResource } from './resource.ts';
 export { decodeDeployments } from './resource-events.ts';

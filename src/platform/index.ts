@@ -14,16 +14,34 @@ export {
 export { discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { type FairLimiter, openFairLimiter } from './fair-limiter.ts';
 export { openHttp } from './http.ts';
-export * from './limits.ts';
+export {
+  answerLimits,
+  billingDimensions,
+  type DeploymentStatus,
+  defaultResolutions,
+  deploymentStatuses,
+  earliestVersion,
+  type GroupByDimension,
+  groupByDimensions,
+  type ListingSort,
+  listingLimits,
+  maxWindowDays,
+  metricsLimits,
+  pagedListingsVersion,
+  populatedBy,
+  type Resolution,
+  resourceTypes,
+  unitSuffixes,
+  usualHeaders,
+} from './limits.ts';
 export { listDifferences, type PlatformDifferences } from './list-differences.ts';
 export { type Listing, type ListingReader, listings, openListings, type RawResource } from './listings.ts';
-export * from './operations.ts';
+export { allOperations, type Operation, type OperationName, operations } from './operations.ts';
 export { CursorRefusedError, pages } from './paging.ts';
-export * from './parameters.ts';
+export { checkParameter, type Parameter, type ParameterType } from './parameters.ts';
 export { proxiesOf } from './proxy.ts';
 export { readPlatformLists } from './read-enums.ts';
 export { baseUrl, headerOfParameter, requestPath } from './request.ts';
-export * from './responses.ts';
 export { isCertainlyNotDone } from './retry.ts';
 export { firstDifference, schemaOf } from './schema.ts';
 export { withoutSecrets } from './without-secrets.ts';
