@@ -1,4 +1,4 @@
-import { everyKey, type SinkSettings, type SinkTypeName, sinkTypeNames, sinkTypes } from '../sinks/index.ts';
+import { type SinkSettings, type SinkTypeName, sinkTypeNames, sinkTypes } from '../sinks/index.ts';
 import { oneOf, quoted } from '../text/choices.ts';
 import {
   choice,
@@ -8,12 +8,15 @@ import {
   isMissingKey,
   itemsIn,
   itemsOf,
+  keysOfShape,
   mapping,
   type Problems,
   parseText,
   readAs,
   readValue,
+  type Shape,
   valueIn,
+  z,
 } from '../yaml/index.ts';
 
 /** A sink by its name. */
@@ -62,7 +65,8 @@ export function readSinks(given: Given, known: PlatformKnown, problems: Problems
     }
     // The valid keys depend on the type.
     const type = sinkTypeNames.find((one) => one === valueIn(entry, 'type')?.value);
-    const read = readAs(entry, type === undefined ? anySinkShape() : sinkTypes[type].shape(), problems);
+    const shape: Shape = type === undefined ? anySinkShape() : sinkTypes[type].shape();
+    const read = readAs(entry, shape, problems);
     written.push({ name, type, entry });
     return {
       name,
@@ -76,9 +80,9 @@ export function readSinks(given: Given, known: PlatformKnown, problems: Problems
 
 /** A sink of an unknown type: it may have the keys of every type. */
 function anySinkShape() {
-  for (const type of Object.values(sinkTypes)) type.shape();
+  const keys = Object.values(sinkTypes).flatMap((type) => keysOfShape(type.shape()));
   return mapping(
-    { type: choice(sinkTypeNames), ...everyKey },
+    { ...Object.fromEntries(keys.map((key) => [key, z.optional(z.unknown())])), type: choice(sinkTypeNames) },
     { expected: 'a sink such as { type: log }', needed: { type: `type: ${oneOf(sinkTypeNames)}` } },
   );
 }

@@ -17,6 +17,6 @@ export {
 export { isStandardSecret } from './kinds/webhook.ts';
 export type { LeftOut, Message, MessageEntry, MessagePicture, Origin, OutgoingMessage } from './message.ts';
 export { sendPing } from './ping.ts';
-export { everyKey, parseTargetUrl, plainAddress, urlSecrets } from './settings.ts';
+export { parseTargetUrl, plainAddress, urlSecrets } from './settings.ts';
 export type { Attempt, PreviewFormat, SendMessage, SinkEffects } from './sink.ts';
 export { readInSlack, slackMessage } from './slack-message.ts';

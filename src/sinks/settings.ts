@@ -10,12 +10,8 @@ export interface Target {
 
 export const allowPrivateNetwork = z._default(flag, false);
 
-/** The keys of every type, for sinks whose type is not known. */
-export const everyKey: Record<string, z.ZodMiniType> = {};
-
 /** The settings of a type of sink. */
 export function sinkMapping<N extends string, T extends Record<string, z.ZodMiniType>>(type: N, keys: T) {
-  for (const key of Object.keys(keys)) everyKey[key] = z.optional(z.unknown());
   return mapping({ type: choice([type]), ...keys }, { expected: 'a sink such as { type: log }' });
 }
 

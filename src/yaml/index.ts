@@ -6,6 +6,7 @@ export {
   inOrder,
   isMissingKey,
   itemsIn,
+  keysOfShape,
   list,
   mapping,
   named,

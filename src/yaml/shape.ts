@@ -174,6 +174,13 @@ export function mapping<T extends Record<string, z.ZodMiniType>>(
   );
 }
 
+/** The keys of a mapping, also of one that is read into something else; none of any other shape. */
+export function keysOfShape(shape: z.core.$ZodType): readonly string[] {
+  const { def } = (shape as z.core.$ZodTypes)._zod;
+  if (def.type === 'pipe') return keysOfShape(def.in);
+  return def.type === 'object' ? Object.keys(def.shape) : [];
+}
+
 /** A list with at least one item. */
 export function list<T extends z.ZodMiniType>(item: T, expected: string) {
   return z

@@ -36,8 +36,6 @@ const kinds = [
 /** A finding about the data. */
 export type DataFact = ReturnType<(typeof kinds)[number]['findings']>[number];
 export type AlertFact = DataFact | BudgetAlertFact | AnomalyFact;
-export type AlertKind = AlertFact['kind'];
-
 /** A kind whose findings and rows are its own affair. */
 export type AnyKind = DataKind<DataFact, unknown>;
 export const dataKinds: readonly AnyKind[] = kinds as readonly unknown[] as readonly AnyKind[];

@@ -2,7 +2,6 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, extname, isAbsolute, join, relative, sep } from 'node:path';
 import { CostbookError, firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
-import type { Instant } from '../../time/time.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
@@ -407,9 +406,4 @@ async function strangersIn(folder: string, below: string): Promise<string[]> {
     .filter((entry) => !entry.isDirectory())
     .map(({ parentPath, name }) => `${below}/${relative(folder, join(parentPath, name)).split('\\').join('/')}`)
     .sort();
-}
-
-/** The instant as of which to query the books for a manifest. */
-export function asOfInstant({ asOf }: Manifest): Instant {
-  return Date.parse(asOf);
 }
