@@ -92,7 +92,8 @@ export interface Served {
 }
 
 const commandLine = (dir: string, args: readonly string[]) => [
-  ...['serve', '--port', '0', '--json', '--dir', dir, ...args],
+  ...['serve', '--json', '--dir', dir, ...args],
+  ...(args.includes('--port') ? [] : ['--port', '0']),
   ...(args.includes('--now') ? [] : ['--now', '2026-10-04T15:00:00Z']),
 ];
 
