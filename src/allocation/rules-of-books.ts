@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { moneyOf, moneyText } from '../money/money.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { nearTwins } from '../text/choices.ts';
 import { readSql } from '../warehouse/sql/index.ts';
@@ -90,13 +90,13 @@ function twinsOf(owners: readonly OwnerCost[]): OwnerTwins[] {
     for (const [dimension, value] of Object.entries(JSON.parse(owner) as Record<string, string | null>)) {
       if (value === null) continue;
       const known = costs.get(dimension) ?? new Map<string, bigint>();
-      known.set(value, (known.get(value) ?? 0n) + wholeOfDecimal(cost, usdDecimals));
+      known.set(value, (known.get(value) ?? 0n) + moneyOf(cost));
       costs.set(dimension, known);
     }
   }
   return [...costs].flatMap(([dimension, values]) => {
     const inOrder = [...values].sort(([, a], [, b]) => (a > b ? -1 : a < b ? 1 : 0)).map(([value]) => value);
-    const costOf = (value: string): string => decimalOfWhole(values.get(value) ?? 0n, usdDecimals);
+    const costOf = (value: string): string => moneyText(values.get(value) ?? 0n);
     const groups = new Map<string, string[]>();
     const grouped = new Set<string>();
     for (const [value, twin] of nearTwins(inOrder)) {

@@ -1,5 +1,5 @@
 import { type CompleteThrough, dayOf, wasRecorded } from '../budgets/show/index.ts';
-import { centsOfText } from '../money/money.ts';
+import { cents } from '../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../terminal/index.ts';
 import { counted, times } from '../text/counted.ts';
 import { dayMs, formatInstant, formatWindow, type Instant } from '../time/time.ts';
@@ -68,9 +68,9 @@ export function describeAnomalies(
       event.resourceType ?? '(none)',
       event.billingDimension ?? '(none)',
       event.firstDay,
-      centsOfText(event.cost),
-      centsOfText(event.expected),
-      centsOfText(event.impact),
+      cents(event.cost),
+      cents(event.expected),
+      cents(event.impact),
     ]),
     layout,
   );

@@ -9,7 +9,6 @@ import {
   rateWords,
   secondCurrencyOf,
 } from '../currency/index.ts';
-import { decimalOfWhole, usdDecimals } from '../money/money.ts';
 import { floorMonth, type Instant } from '../time/time.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 
@@ -24,8 +23,7 @@ export async function presentCurrency(
 
 /** Spent and amount of each budget in the second currency, as data. */
 export function convertedBudgets(lines: readonly BudgetNow[], currency: CurrencyOfMonth): Record<string, unknown> {
-  const inOther = (usd: bigint | undefined) =>
-    usd === undefined ? null : converted(decimalOfWhole(usd, usdDecimals), currency);
+  const inOther = (usd: bigint | undefined) => (usd === undefined ? null : converted(usd, currency));
   return {
     code: currency.code,
     ...currency.rate,
@@ -40,7 +38,7 @@ export function convertedBudgets(lines: readonly BudgetNow[], currency: Currency
 
 /** The spend of each budget in the second currency: a line with the rate, then one for each budget. */
 export function describeConverted(lines: readonly BudgetNow[], currency: CurrencyOfMonth): string {
-  const inOther = (usd: bigint) => convertedAmount(decimalOfWhole(usd, usdDecimals), currency);
+  const inOther = (usd: bigint) => convertedAmount(usd, currency);
   const each = lines.map(({ budget, spend: { period, spent } }) => {
     const found = spent === undefined ? 'not known' : inOther(spent);
     return `${budget.name}: ${found} of ${inOther(amountIn(budget, period.name))} ${currency.code} spent`;

@@ -1,4 +1,4 @@
-import { amount, decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { amount, moneyOf, moneyText } from '../money/money.ts';
 
 /** What a chart shows, exactly: for pointing at it, and as a table. Charts themselves draw floating-point numbers. */
 export interface ExactNumbers {
@@ -24,8 +24,8 @@ export function exactTotals(amounts: readonly (string | undefined)[], last: numb
   let total = 0n;
   return amounts.map((text, place) => {
     if (place > last) return null;
-    total += wholeOfDecimal(text ?? '0', usdDecimals);
-    return decimalOfWhole(total, usdDecimals);
+    total += moneyOf(text ?? '0');
+    return moneyText(total);
   });
 }
 

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { moneyOf, moneyText } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import {
   addCalendarMonths,
@@ -73,11 +73,11 @@ export async function readBilledMonth(
   });
 }
 
-const noCost = decimalOfWhole(0n, usdDecimals);
+const noCost = moneyText(0n);
 
 /** Equal amounts have equal lines: `7.01` and `7.0100` are one invoice. */
 function invoiceLine(invoiced: string | undefined): string {
-  const usd = invoiced === undefined ? null : decimalOfWhole(wholeOfDecimal(invoiced, usdDecimals), usdDecimals);
+  const usd = invoiced === undefined ? null : moneyText(moneyOf(invoiced));
   return `${JSON.stringify(['Invoice', usd])}\n`;
 }
 

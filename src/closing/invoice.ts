@@ -1,4 +1,4 @@
-import { amount, decimalOfWhole, trimmedDecimal, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { amount, moneyOf, moneyText, trimmedDecimal, usdDecimals } from '../money/money.ts';
 import { formatMonth, type Instant } from '../time/time.ts';
 import type { AccountClose, Invoice } from '../warehouse/ledger/index.ts';
 
@@ -6,18 +6,18 @@ type Billed = Omit<AccountClose, 'sha256'>;
 
 /** What a close bills to an account, USD as decimal text: its invoice, or its own cost plus corrections. As in view `closes`. */
 export function billedCost({ cost, correctionCost, invoiced }: Billed): string {
-  return textOf(invoiced === undefined ? wholeOf(cost) + wholeOf(correctionCost) : wholeOf(invoiced));
+  return moneyText(invoiced === undefined ? moneyOf(cost) + moneyOf(correctionCost) : moneyOf(invoiced));
 }
 
 /** The invoice minus own cost and corrections, USD as decimal text; undefined without an invoice. As in view `closes`. */
 export function invoiceDifference({ cost, correctionCost, invoiced }: Billed): string | undefined {
   if (invoiced === undefined) return undefined;
-  return textOf(wholeOf(invoiced) - wholeOf(cost) - wholeOf(correctionCost));
+  return moneyText(moneyOf(invoiced) - moneyOf(cost) - moneyOf(correctionCost));
 }
 
 /** The sum of the billed costs of all accounts, USD as decimal text. */
 export function totalBilled(accounts: readonly Billed[]): string {
-  return textOf(accounts.reduce((sum, account) => sum + wholeOf(billedCost(account)), 0n));
+  return moneyText(accounts.reduce((sum, account) => sum + moneyOf(billedCost(account)), 0n));
 }
 
 /** How an account's invoice compares with the books, in one sentence; undefined without an invoice. */
@@ -26,7 +26,7 @@ export function invoiceWords(close: Billed): string | undefined {
   if (close.invoiced === undefined || difference === undefined) return undefined;
   const { account, cost, correctionCost, invoiced } = close;
   const parts = `${amount(cost)} USD of the month itself and ${amount(correctionCost)} USD of corrections`;
-  if (absolute(wholeOf(difference)) < cent) {
+  if (absolute(moneyOf(difference)) < cent) {
     return `The invoice of account ${account} matches the books: ${parts}.`;
   }
   const how = difference.startsWith('-') ? 'less' : 'more';
@@ -43,9 +43,9 @@ export function invoiceWords(close: Billed): string | undefined {
 export function invoiceWarning(month: Instant, close: Billed): string | undefined {
   const { account, cost, correctionCost, invoiced } = close;
   if (invoiced === undefined) return undefined;
-  const corrections = absolute(wholeOf(correctionCost));
+  const corrections = absolute(moneyOf(correctionCost));
   // An invoice may round each of its lines.
-  const isOwnAlone = absolute(wholeOf(invoiced) - wholeOf(cost)) * 10n <= corrections;
+  const isOwnAlone = absolute(moneyOf(invoiced) - moneyOf(cost)) * 10n <= corrections;
   if (corrections < cent || !isOwnAlone) return undefined;
   const name = formatMonth(month);
   return (
@@ -73,8 +73,8 @@ export function sameInvoiceWarning(
 ): string | undefined {
   const { account, invoiced } = close;
   const last = revoked.find((one) => one.account === account);
-  if (last === undefined || invoiced === undefined || wholeOf(last.invoiced) !== wholeOf(invoiced)) return undefined;
-  const moved = wholeOf(close.cost) + wholeOf(close.correctionCost) - wholeOf(last.cost) - wholeOf(last.correctionCost);
+  if (last === undefined || invoiced === undefined || moneyOf(last.invoiced) !== moneyOf(invoiced)) return undefined;
+  const moved = moneyOf(close.cost) + moneyOf(close.correctionCost) - moneyOf(last.cost) - moneyOf(last.correctionCost);
   if (absolute(moved) < cent) return undefined;
   const [how, so] =
     moved < 0n
@@ -83,7 +83,7 @@ export function sameInvoiceWarning(
   const name = formatMonth(month);
   return (
     `account ${account}: the invoice of ${amount(invoiced)} USD is that of the last close of ${name}, when the books had ` +
-    `${amount(textOf(absolute(moved)))} USD ${how} for it. ${so}: run "costbook reopen ${name} --reason …", then close the month ` +
+    `${amount(moneyText(absolute(moved)))} USD ${how} for it. ${so}: run "costbook reopen ${name} --reason …", then close the month ` +
     'with the corrected total of its invoice'
   );
 }
@@ -94,14 +94,6 @@ export function describeInvoices(invoices: readonly Invoice[]): string {
 }
 
 const cent = 10n ** BigInt(usdDecimals - 2);
-
-function wholeOf(usd: string): bigint {
-  return wholeOfDecimal(usd, usdDecimals);
-}
-
-function textOf(whole: bigint): string {
-  return decimalOfWhole(whole, usdDecimals);
-}
 
 function absolute(whole: bigint): bigint {
   return whole < 0n ? -whole : whole;

@@ -1,5 +1,5 @@
 import type { CurrencySettings } from '../config/index.ts';
-import { amount, currencyDecimals, decimalOfWhole, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { type Amount, amount, currencyDecimals, moneyOf, moneyText, rounded, wholeOfDecimal } from '../money/money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, formatMonth, type Instant } from '../time/time.ts';
 import { type ClosedMonth, type ClosedRate, closedMonths } from '../warehouse/ledger/index.ts';
 import { type Connection, lastSeen } from '../warehouse/store/index.ts';
@@ -114,13 +114,13 @@ export function rateAtClose(
 }
 
 /** USD as decimal text times a rate, rounded once to the decimals of USD, half away from zero. Exact. Pure. */
-export function converted(usd: string, { rate }: CurrencyOfMonth): string {
-  const product = wholeOfDecimal(usd, usdDecimals) * wholeOfDecimal(rate.rate, rateDecimals);
-  return decimalOfWhole(rounded(product, 10n ** BigInt(rateDecimals)), usdDecimals);
+export function converted(usd: Amount, { rate }: CurrencyOfMonth): string {
+  const product = moneyOf(usd) * wholeOfDecimal(rate.rate, rateDecimals);
+  return moneyText(rounded(product, 10n ** BigInt(rateDecimals)));
 }
 
 /** USD in the currency, as people write it: `4,010.23`, or `28,136` JPY. */
-export function convertedAmount(usd: string, currency: CurrencyOfMonth): string {
+export function convertedAmount(usd: Amount, currency: CurrencyOfMonth): string {
   return amount(converted(usd, currency), currencyDecimals(currency.code));
 }
 

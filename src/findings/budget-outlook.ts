@@ -1,5 +1,5 @@
 import { aboutDay } from '../budgets/forecasts/index.ts';
-import { decimalOfWhole, percentOf, roughly, usdDecimals, wholeInUnit, wholeOfDecimal } from '../money/money.ts';
+import { decimalOfWhole, inUnit, percentOf, roughly, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 
 /** What a reached threshold means for its period. */
@@ -23,7 +23,7 @@ const closePercent = 97n;
 export function budgetOutlook(fact: Outlook): BudgetOutlook {
   const { value, amount, unit, end } = fact;
   const [spent, planned] = [whole(value), whole(amount)];
-  const overWords = spent > planned ? [`It is ${wholeInUnit(spent - planned, unit)} over its budget.`] : [];
+  const overWords = spent > planned ? [`It is ${inUnit(spent - planned, unit)} over its budget.`] : [];
   if (fact.completeThrough !== null && Date.parse(fact.completeThrough) >= Date.parse(fact.periodEnd)) {
     return spent > planned
       ? {

@@ -1,6 +1,6 @@
 import { amountIn, type Budget, budgetCalendar, unitOf } from '../budgets/rules/index.ts';
 import { readSpends, type SpendNow, withCarried } from '../budgets/spend/index.ts';
-import { decimalOfWhole, rounded, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
+import { decimalOfWhole, moneyOf, moneyText, rounded, usdUnit } from '../money/money.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, type Instant } from '../time/time.ts';
 import { readSqlFolder } from '../warehouse/sql/index.ts';
 import type { Connection, SqlParameters, SqlRow } from '../warehouse/store/index.ts';
@@ -370,15 +370,15 @@ async function addBudgets(connection: Connection, rows: Rows, asked: MetricsAske
         Number(row['period_start']) === period.start &&
         row['unit'] === (budget.scope.unit ?? null),
     );
-    if (isUsd) add('costbook_budget_amount_usd', labels, decimalOfWhole(amount, usdDecimals));
+    if (isUsd) add('costbook_budget_amount_usd', labels, moneyText(amount));
     add('costbook_budget_period_end_timestamp_seconds', labels, period.end / 1000);
     if (made !== undefined) {
-      const forecast = wholeOfDecimal(String(made['forecast']), usdDecimals);
+      const forecast = moneyOf(String(made['forecast']));
       if (isUsd) add('costbook_budget_forecast_usd', labels, String(made['forecast']));
       add('costbook_budget_forecast_ratio', labels, decimalOfWhole(rounded(forecast * 1_000_000n, amount), 6));
     }
     if (spent === undefined) continue;
-    if (isUsd) add('costbook_budget_spent_usd', labels, decimalOfWhole(spent, usdDecimals));
+    if (isUsd) add('costbook_budget_spent_usd', labels, moneyText(spent));
     add('costbook_budget_spent_ratio', labels, decimalOfWhole(rounded(spent * 1_000_000n, amount), 6));
   }
 }

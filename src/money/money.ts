@@ -71,6 +71,32 @@ export function largerOf(one: bigint, other: bigint): bigint {
 /** Decimals of USD amounts in the books. */
 export const usdDecimals = 12;
 
+/** An amount of the books: trillionths of a USD, or of another unit. Exact. */
+export type Money = bigint;
+
+/** An amount, or its decimal text as the books give it. */
+export type Amount = Money | string;
+
+/** An amount of decimal text; throws for any other text, and for more decimals than the books have. */
+export function moneyOf(amount: Amount): Money {
+  return typeof amount === 'bigint' ? amount : wholeOfDecimal(amount, usdDecimals);
+}
+
+/** The decimal text of an amount, with all decimals of the books: `4512.300000000000`. */
+export function moneyText(amount: Money): string {
+  return decimalOfWhole(amount, usdDecimals);
+}
+
+/** The exact sum of amounts, as text. */
+export function sumOf(amounts: readonly Amount[]): string {
+  return moneyText(amounts.reduce((sum: Money, one) => sum + moneyOf(one), 0n));
+}
+
+/** What an amount has more than another one, as text. */
+export function difference(one: Amount, other: Amount): string {
+  return moneyText(moneyOf(one) - moneyOf(other));
+}
+
 /** ISO 4217: the currencies whose amounts have other decimals than two. */
 const otherDecimals: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -85,33 +111,28 @@ export function currencyDecimals(code: string): number {
 }
 
 /** A sum to the cent: `4,512.30 USD`. A fraction of a cent is not shown as 0.00. */
-export function usd(text: string, isSigned = false): string {
-  return `${withSeparators(plainUsd(text, isSigned))} USD`;
+export function usd(sum: Amount, isSigned = false): string {
+  return `${withSeparators(plainUsd(sum, isSigned))} USD`;
 }
 
 /** As `usd`, for machines: `4512.30`. */
-export function plainUsd(text: string, isSigned = false): string {
-  const whole = wholeOfDecimal(text, usdDecimals);
+export function plainUsd(sum: Amount, isSigned = false): string {
+  const whole = moneyOf(sum);
   const rough = cents(whole);
-  const shown = whole !== 0n && Number(rough) === 0 ? decimalOfWhole(whole, usdDecimals).replace(/0+$/, '') : rough;
+  const shown = whole !== 0n && Number(rough) === 0 ? moneyText(whole).replace(/0+$/, '') : rough;
   return `${isSigned && whole > 0n ? '+' : ''}${shown}`;
 }
 
-/** USD to the cent, of trillionths: `4512.30`. */
-export function cents(usd: bigint): string {
-  return decimalOfWhole(rounded(usd, 10_000_000_000n), 2);
-}
-
-/** A sum of the books as text, with all its decimals, to the cent: `4512.30`. */
-export function centsOfText(text: string): string {
-  return cents(BigInt(text.replace('.', '')));
+/** USD to the cent: `4512.30`. */
+export function cents(usd: Amount): string {
+  return decimalOfWhole(rounded(moneyOf(usd), 10_000_000_000n), 2);
 }
 
 /** A sum as a percentage of another, to a tenth; 100 only if it is reached. */
-export function percentOf(value: string, whole: string): number {
-  const divisor = wholeOfDecimal(whole, usdDecimals);
+export function percentOf(value: Amount, whole: Amount): number {
+  const divisor = moneyOf(whole);
   if (divisor === 0n) return 0;
-  const part = wholeOfDecimal(value, usdDecimals);
+  const part = moneyOf(value);
   const share = Number(rounded(part * 1000n, divisor)) / 10;
   return part < divisor ? Math.min(share, 99.9) : share;
 }
@@ -125,11 +146,11 @@ export function withSeparators(decimal: string): string {
 }
 
 /** An estimate without sign: `1,475 USD`, and below 10 USD `4.06 USD`; or in another unit. */
-export function roughly(text: string, of = 'USD'): string {
-  const signed = wholeOfDecimal(text, usdDecimals);
+export function roughly(sum: Amount, of = 'USD'): string {
+  const signed = moneyOf(sum);
   const whole = signed < 0n ? -signed : signed;
   return whole < 10n * oneUsd
-    ? usd(decimalOfWhole(whole, usdDecimals)).replace('USD', of)
+    ? usd(whole).replace('USD', of)
     : `${withSeparators(String(rounded(whole, oneUsd)))} ${of}`;
 }
 
@@ -177,7 +198,8 @@ const muchUsage = 1000n * 10n ** BigInt(usdDecimals);
  * An amount of the books for people, without its unit: with cents, with six decimals for a cost per unit, and without
  * decimals for much usage.
  */
-export function shownAmount(whole: bigint, unit = usdUnit): string {
+export function shownAmount(sum: Amount, unit = usdUnit): string {
+  const whole = moneyOf(sum);
   if (unit === usdUnit) return cents(whole);
   if (!isRatio(unit)) {
     return whole >= muchUsage ? String(rounded(whole, 10n ** BigInt(usdDecimals))) : cents(whole);
@@ -186,23 +208,19 @@ export function shownAmount(whole: bigint, unit = usdUnit): string {
 }
 
 /** An amount of the books as text, for a sentence: `4,512.30 USD`, `2,000,000 GB-seconds`, `0.05 USD per order`. */
-export function inUnit(text: string, unit = usdUnit): string {
-  if (unit === usdUnit) return usd(text);
-  const whole = wholeOfDecimal(text, usdDecimals);
+export function inUnit(sum: Amount, unit = usdUnit): string {
+  if (unit === usdUnit) return usd(sum);
+  const whole = moneyOf(sum);
   const rough = shownAmount(whole, unit);
   const isLost = whole !== 0n && Number(rough) === 0;
-  const shown = isLost ? decimalOfWhole(whole, usdDecimals) : rough;
+  const shown = isLost ? moneyText(whole) : rough;
   return `${withSeparators(isRatio(unit) || isLost ? atLeastCents(shown) : shown)} ${unit}`;
 }
 
-/** Like `inUnit`, of trillionths. */
-export function wholeInUnit(whole: bigint, unit = usdUnit): string {
-  return inUnit(decimalOfWhole(whole, usdDecimals), unit);
-}
-
 /** An amount with thousands separators: `12,345.60`, `2,000,000` of usage, or `0.048312` for a cost per unit. */
-export function groupedAmount(text: string, unit = usdUnit): string {
-  if (isRatio(unit)) return atLeastCents(shownAmount(wholeOfDecimal(text, usdDecimals), unit));
+export function groupedAmount(sum: Amount, unit = usdUnit): string {
+  if (isRatio(unit)) return atLeastCents(shownAmount(sum, unit));
+  const text = typeof sum === 'bigint' ? moneyText(sum) : sum;
   const grouped = amount(text);
   return unit !== usdUnit && grouped.length > '999.00'.length
     ? amount(roundDecimal(text, 0)).replace(/\.00$/, '')

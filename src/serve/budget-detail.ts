@@ -4,7 +4,7 @@ import { amountIn, type Budget, carriedIn, unitOf } from '../budgets/rules/index
 import { othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
-import { decimalOfWhole, groupedAmount, usdDecimals, usdUnit } from '../money/money.ts';
+import { groupedAmount, moneyText, usdUnit } from '../money/money.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
 import { dayMs, formatInstant } from '../time/time.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
@@ -74,17 +74,13 @@ ${backtest.body}`,
   };
 }
 
-function text(whole: bigint): string {
-  return decimalOfWhole(whole, usdDecimals);
-}
-
 function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const { budget, spend, forecast } = line;
   const { period, spent, burnRate, completeThrough, per } = spend;
   const limit = amountIn(budget, period.name);
   const unit = unitOf(budget);
   const shown = (whole: bigint) => amountCell(budget, whole, false);
-  const grouped = (whole: bigint) => groupedAmount(text(whole), unit);
+  const grouped = (whole: bigint) => groupedAmount(whole, unit);
   const daysLeft = Math.max(0, Math.floor(((period.end - now) / dayMs) * 10) / 10);
   const left = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
@@ -104,7 +100,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
       : burnRate === undefined
         ? 'pace not known'
         : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
-  }${per === undefined && daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(text(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
+  }${per === undefined && daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(moneyText(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
 </dl>`;
 }

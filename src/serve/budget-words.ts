@@ -1,7 +1,7 @@
 import type { BudgetWithStored } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget, unitOf } from '../budgets/rules/index.ts';
 import { shareOf } from '../budgets/spend/index.ts';
-import { decimalOfWhole, usdDecimals, usdUnit } from '../money/money.ts';
+import { moneyText, usdUnit } from '../money/money.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { type Figure, money } from './format.ts';
 import { named } from './layout.ts';
@@ -17,7 +17,7 @@ export function budgetKey({ limits, ...budget }: Budget): string {
 /** An amount of a budget. The pages say that amounts without a unit are USD, so only other units are named. */
 export function amountCell(budget: Budget, whole: bigint, isNamed = true, figure?: Figure): Markup {
   const unit = unitOf(budget);
-  const shown = money(decimalOfWhole(whole, usdDecimals), { unit, ...(figure && { figure }) });
+  const shown = money(moneyText(whole), { unit, ...(figure && { figure }) });
   return isNamed && unit !== usdUnit ? html`${shown} ${unit}` : shown;
 }
 

@@ -1,5 +1,5 @@
 import { restName } from '../charts/index.ts';
-import { decimalOfWhole, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { decimalOfWhole, moneyOf, moneyText, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import {
@@ -178,10 +178,7 @@ export function unitPrice(cost: string | undefined, usage: string | undefined): 
   if (cost === undefined || usage === undefined) return undefined;
   const divisor = wholeOfDecimal(usage, usageDecimals);
   if (divisor <= 0n) return undefined;
-  return decimalOfWhole(
-    rounded(wholeOfDecimal(cost, usdDecimals) * 10n ** BigInt(usageDecimals), divisor),
-    usdDecimals,
-  );
+  return moneyText(rounded(moneyOf(cost) * 10n ** BigInt(usageDecimals), divisor));
 }
 
 /** Whether a question is about what changes over time for one series. */

@@ -1,7 +1,7 @@
 import { UnprovenError } from '../base/errors.ts';
 import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { sumOf as exactSum } from '../money/money.ts';
 import type { CompletenessState } from '../reports/formats/index.ts';
 import { addCalendarMonths, formatMonth, type Instant } from '../time/time.ts';
 import { closedMonths } from '../warehouse/ledger/index.ts';
@@ -134,17 +134,7 @@ export function sumOfClass(lines: readonly SqlRow[], charge: string | null): str
 
 /** The exact sum of a column of USD, as decimal text; what is null is left out. */
 export function sumOf(rows: readonly SqlRow[], column: string): string {
-  let sum = 0n;
-  for (const row of rows) {
-    const value = row[column];
-    if (typeof value === 'string') sum += wholeOfDecimal(value, usdDecimals);
-  }
-  return decimalOfWhole(sum, usdDecimals);
-}
-
-/** The difference of two amounts in USD, as exact decimal text. */
-export function minus(one: string, other: string): string {
-  return decimalOfWhole(wholeOfDecimal(one, usdDecimals) - wholeOfDecimal(other, usdDecimals), usdDecimals);
+  return exactSum(rows.map((row) => row[column]).filter((value) => typeof value === 'string'));
 }
 
 /** An amount in the second currency: its code and exact decimal text; empty if the month has none. */

@@ -1,11 +1,11 @@
 import { type Chart, chartToSvg } from '../charts/index.ts';
 import { convertedAmount } from '../currency/index.ts';
-import { amount, relative, signed } from '../money/money.ts';
+import { amount, difference, relative, signed } from '../money/money.ts';
 import { html, Markup } from '../text/markup.ts';
 import { addCalendarMonths, formatMonth, monthName, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { statementCharts } from './charts.ts';
-import { billedOf, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
+import { billedOf, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { style } from './style.ts';
 import { shownName, shownOwner, stateOf, titleOf } from './words.ts';
 
@@ -74,7 +74,7 @@ function tiles(data: StatementData): Markup {
   const isProven = proven === reconciled.length && proven > 0;
   return html`<dl class="tiles">
 <div class="tile"><dt>${owner === undefined ? 'Billed' : 'Charged'} for ${monthName(month)}</dt><dd><span class="big">${owner === undefined ? html`<data value="${billed}" data-figure="month_billed" data-of="${formatMonth(month)}">${amount(billed)}</data>` : amount(billed)}</span> USD${otherNote(data, billed)}<div class="note">${note}</div></dd></div>
-<div class="tile"><dt>Cost against the month before</dt><dd><span class="big">${costBefore === null ? 'unknown' : signed(minus(cost, costBefore))}</span>${costBefore === null ? '' : ' USD'}<div class="note">${
+<div class="tile"><dt>Cost against the month before</dt><dd><span class="big">${costBefore === null ? 'unknown' : signed(difference(cost, costBefore))}</span>${costBefore === null ? '' : ' USD'}<div class="note">${
     costBefore === null
       ? 'the books do not have both months completely'
       : `${change === undefined ? '' : `${change}: `}${monthName(month)} cost ${amount(cost)} USD, ${monthName(addCalendarMonths(month, -1))} ${amount(costBefore)} USD`
@@ -192,7 +192,7 @@ function comparisonFoot(data: StatementData): string[] {
   return [
     amount(cost),
     ...others(data, cost),
-    ...(costBefore === null ? [] : [amount(costBefore), signed(minus(cost, costBefore))]),
+    ...(costBefore === null ? [] : [amount(costBefore), signed(difference(cost, costBefore))]),
   ];
 }
 
@@ -288,10 +288,10 @@ function resourceTable(data: StatementData, { resources, resourceCount }: Larges
 
 /** What the resources that are not shown cost together. */
 function othersOf({ cost, costBefore }: StatementData, shown: readonly SqlRow[]): SqlRow {
-  const others = minus(cost, sumOf(shown, 'cost'));
+  const others = difference(cost, sumOf(shown, 'cost'));
   if (costBefore === null) return { cost: others };
-  const before = minus(costBefore, sumOf(shown, 'cost_month_before'));
-  return { cost: others, cost_month_before: before, change: minus(others, before) };
+  const before = difference(costBefore, sumOf(shown, 'cost_month_before'));
+  return { cost: others, cost_month_before: before, change: difference(others, before) };
 }
 
 function invoiceTable(data: StatementData): Markup {

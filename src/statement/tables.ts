@@ -1,5 +1,5 @@
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
-import { currencyDecimals, decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { currencyDecimals, decimalOfWhole, moneyOf, usdDecimals } from '../money/money.ts';
 import { type CellColumn, cellColumn, headerOf, ownerText, widthOf } from '../reports/formats/index.ts';
 import { roleOf, scaleOf } from '../tables/column.ts';
 import {
@@ -45,7 +45,7 @@ function withOther({ columns, chunks }: SqlResult, currency: CurrencyOfMonth): S
   const type = `DECIMAL(38,${usdDecimals})`;
   function other(value: SqlCell): SqlCell {
     const usd = toCellText(value);
-    return usd === undefined ? null : decimalCell(wholeOfDecimal(converted(usd, currency), usdDecimals), usdDecimals);
+    return usd === undefined ? null : decimalCell(moneyOf(converted(usd, currency)), usdDecimals);
   }
   async function* wider(): SqlResult['chunks'] {
     for await (const rows of chunks) yield rows.map((row) => row.toSpliced(cost + 1, 0, other(row[cost] ?? null)));

@@ -1,5 +1,5 @@
 import { rateWords } from '../currency/index.ts';
-import { currencyDecimals } from '../money/money.ts';
+import { currencyDecimals, difference } from '../money/money.ts';
 import { aboutSheet } from '../reports/formats/index.ts';
 import { formatMonth } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
@@ -15,7 +15,7 @@ import {
   sumFormula,
   sumIfFormula,
 } from '../workbook/index.ts';
-import { dayOf, inOther, minus, type StatementData, sumOf, sumOfClass } from './data.ts';
+import { dayOf, inOther, type StatementData, sumOf, sumOfClass } from './data.ts';
 import { builtInReport, invoiceLines } from './scope.ts';
 import { tableSheet } from './tables.ts';
 import { stateOf, titleOf } from './words.ts';
@@ -190,7 +190,7 @@ function summarySheet(data: StatementData): Sheet {
     const before = line('Cost of the month before', sumFormula('resource_cost_before'), costBefore, {
       note: 'sheet By resource',
     });
-    line('Change', `B${own}-B${before}`, minus(cost, costBefore), {
+    line('Change', `B${own}-B${before}`, difference(cost, costBefore), {
       look: 'signed',
       note: 'sheet Changes since last month',
     });
@@ -286,7 +286,7 @@ function billedLines(data: StatementData, line: Line, own: number): void {
   if (reconciled.some((row) => row['platform_cost'] !== null)) {
     const platform = sumOf(lines, 'platform_cost');
     const there = line("The platform's own total", sumFormula('line_platform_cost'), platform, from);
-    line('Cost of the month minus that', `B${own}-B${there}`, minus(sumOfClass(lines, null), platform), {
+    line('Cost of the month minus that', `B${own}-B${there}`, difference(sumOfClass(lines, null), platform), {
       look: 'signed',
     });
   }

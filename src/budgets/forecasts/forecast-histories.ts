@@ -1,4 +1,4 @@
-import { usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, usdDecimals } from '../../money/money.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import {
   type CalendarPeriod,
@@ -149,8 +149,8 @@ export async function readHistories(
   function costsOfSteps(steps: readonly StepRow[], unit: string | undefined): StepCost[] {
     return steps.map(([step, cost, firstCost]) => ({
       start: (step * cut.stepHours + cut.align) * hourMs,
-      cost: fromBooks(wholeOfDecimal(cost, usdDecimals), unit),
-      firstCost: fromBooks(wholeOfDecimal(firstCost, usdDecimals), unit),
+      cost: fromBooks(moneyOf(cost), unit),
+      firstCost: fromBooks(moneyOf(firstCost), unit),
     }));
   }
   const histories = budgets.map(({ budget, historyStart }, place) =>

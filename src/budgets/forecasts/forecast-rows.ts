@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals } from '../../money/money.ts';
+import { moneyText } from '../../money/money.ts';
 import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../../time/time.ts';
 import type { ForecastRow, ForecastScopeRow } from '../../warehouse/watch/index.ts';
 import type { Budget } from '../rules/budget.ts';
@@ -81,15 +81,15 @@ export function forecastRow({
     model: made === undefined ? null : modelName(made),
     transform: made?.transform ?? null,
     seasons: made === undefined ? null : JSON.stringify(made.seasons),
-    spent: decimalOfWhole(spent, usdDecimals),
-    forecast: made === undefined ? null : decimalOfWhole(made.mean, usdDecimals),
-    low: made === undefined ? null : decimalOfWhole(made.low, usdDecimals),
-    high: made === undefined ? null : decimalOfWhole(made.high, usdDecimals),
+    spent: moneyText(spent),
+    forecast: made === undefined ? null : moneyText(made.mean),
+    low: made === undefined ? null : moneyText(made.low),
+    high: made === undefined ? null : moneyText(made.high),
     folds: made?.backtest.folds ?? null,
     mase: made?.backtest.mase ?? null,
     smape: made?.backtest.smape ?? null,
     coverage: made?.backtest.sumCoverage ?? null,
-    amount: amount === undefined ? null : decimalOfWhole(amount, usdDecimals),
+    amount: amount === undefined ? null : moneyText(amount),
     exceeds_on: exceedsOn ?? null,
     reason: forecast.kind === 'none' ? forecast.reason : null,
   };

@@ -1,5 +1,5 @@
 import { once } from '../../base/once.ts';
-import { decimalOfWhole, groupedAmount, trimmedDecimal, usdDecimals, wholeInUnit } from '../../money/money.ts';
+import { groupedAmount, inUnit, moneyText, trimmedDecimal } from '../../money/money.ts';
 import type { CalendarPeriod } from '../../time/time.ts';
 import { amountIn, type Budget, unitOf } from '../rules/budget.ts';
 import { forecastLevel, type PeriodForecast } from '../rules/period-forecast.ts';
@@ -13,14 +13,14 @@ export function forecastSentence(
   exceedsOn: string | undefined,
 ): string {
   const unit = unitOf(budget);
-  const amount = wholeInUnit(amountIn(budget, period.name), unit);
+  const amount = inUnit(amountIn(budget, period.name), unit);
   const end =
     exceedsOn === undefined
       ? `budget ${amount}`
       : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
   return (
-    `${budget.name}: ${wholeInUnit(mean, unit)} forecast for ${period.name} ` +
-    `(${forecastLevel} % interval ${groupedAmount(decimalOfWhole(low, usdDecimals), unit)} to ${groupedAmount(decimalOfWhole(high, usdDecimals), unit)}), ${end}`
+    `${budget.name}: ${inUnit(mean, unit)} forecast for ${period.name} ` +
+    `(${forecastLevel} % interval ${groupedAmount(low, unit)} to ${groupedAmount(high, unit)}), ${end}`
   );
 }
 
@@ -28,7 +28,7 @@ export function forecastSentence(
 export function perWords({ name, count, cost, lastName = '' }: CountedCost): string {
   if (lastName === '') return `nothing of ${name} is counted yet`;
   const last = `the last ${lastName.length === 7 ? 'month' : 'day'} with counts`;
-  return `${wholeInUnit(cost)} for ${trimmedDecimal(decimalOfWhole(count, usdDecimals))} × ${name}, through ${lastName}, ${last}`;
+  return `${inUnit(cost)} for ${trimmedDecimal(moneyText(count))} × ${name}, through ${lastName}, ${last}`;
 }
 
 const longestMonthMs = 31.5 * 86_400_000;

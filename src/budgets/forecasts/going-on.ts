@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals, wholeInUnit } from '../../money/money.ts';
+import { inUnit, moneyText } from '../../money/money.ts';
 import { dayMs, dayName, type Instant } from '../../time/time.ts';
 import type { ForecastAnomaly } from '../rules/budget.ts';
 import { type PeriodForecast, toTrillionths } from '../rules/period-forecast.ts';
@@ -80,14 +80,14 @@ export function describeAnomalies(
       ({ subject, from }) => `${subject} since ${from}`,
     );
     const named = anomalies.slice(0, mostNamed).map(({ subject, span, impact }) => {
-      const size = impact < 0n ? `${wholeInUnit(-impact)} less than usual` : wholeInUnit(impact);
+      const size = impact < 0n ? `${inUnit(-impact)} less than usual` : inUnit(impact);
       return `${subject} (${size} ${span})`;
     });
     const more = anomalies.length - named.length;
     const others = more === 0 ? [] : [`${more} more`];
     const goingOn = anomalies
       .filter(({ added }) => added > 0n)
-      .map(({ subject, daily, added }) => `${subject} ${wholeInUnit(daily)} a day, ${wholeInUnit(added)} in all`);
+      .map(({ subject, daily, added }) => `${subject} ${inUnit(daily)} a day, ${inUnit(added)} in all`);
     return [
       ...(named.length === 0
         ? []
@@ -121,10 +121,10 @@ export function anomalyJson(anomaly: ForecastAnomaly): Record<string, unknown> {
   const { key, firstDay, lastDay, impact, daily, isNewLevel, added } = anomaly;
   return {
     ...{ key, firstDay, lastDay },
-    impact: decimalOfWhole(impact, usdDecimals),
+    impact: moneyText(impact),
     goesOn: daily !== undefined,
     isNewLevel,
-    daily: daily === undefined ? null : decimalOfWhole(daily, usdDecimals),
-    added: decimalOfWhole(added, usdDecimals),
+    daily: daily === undefined ? null : moneyText(daily),
+    added: moneyText(added),
   };
 }

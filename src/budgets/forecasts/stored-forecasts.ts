@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, moneyText } from '../../money/money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../../time/time.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
@@ -69,13 +69,13 @@ function forecastOf(
   if (reason !== undefined) return { kind: 'none', reason };
   if (row === undefined) return { kind: 'none', reason: '"costbook alert" has stored none for this period' };
   if (row['forecast'] === null) return { kind: 'none', reason: String(row['reason'] ?? 'no reason is stored') };
-  const amount = decimalOfWhole(amountIn(budget, period.name), usdDecimals);
+  const amount = moneyText(amountIn(budget, period.name));
   const isOfAmount = row['amount'] !== null && String(row['amount']) === amount;
   return {
     kind: 'forecast',
-    mean: wholeOfDecimal(String(row['forecast']), usdDecimals),
-    low: wholeOfDecimal(String(row['low']), usdDecimals),
-    high: wholeOfDecimal(String(row['high']), usdDecimals),
+    mean: moneyOf(String(row['forecast'])),
+    low: moneyOf(String(row['low'])),
+    high: moneyOf(String(row['high'])),
     completeThrough: Number(row['complete_through']),
     exceedsOn: isOfAmount && row['exceeds_on'] !== null ? String(row['exceeds_on']) : undefined,
     isPlanned: String(row['model'] ?? '').endsWith(plannedEnd),
@@ -132,17 +132,16 @@ export function burnUpRows(
   steps: readonly BurnStep[],
   forecast: Pick<StoredForecast, 'kind' | 'mean' | 'low' | 'high'> | { readonly kind: 'none' },
 ) {
-  const text = (whole: bigint) => decimalOfWhole(whole, usdDecimals);
   return {
     period,
     unit: unitOf(budget),
-    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : text(step.spent) })),
-    spent: spent === undefined ? undefined : text(spent),
-    limit: text(amountIn(budget, period.name)),
+    steps: steps.map((step) => ({ ...step, spent: step.spent === undefined ? null : moneyText(step.spent) })),
+    spent: spent === undefined ? undefined : moneyText(spent),
+    limit: moneyText(amountIn(budget, period.name)),
     completeThrough,
     forecast:
       forecast.kind === 'none'
         ? undefined
-        : { mean: text(forecast.mean), low: text(forecast.low), high: text(forecast.high) },
+        : { mean: moneyText(forecast.mean), low: moneyText(forecast.low), high: moneyText(forecast.high) },
   };
 }

@@ -1,4 +1,4 @@
-import { rounded, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, rounded, usdDecimals } from '../../money/money.ts';
 import { spellingFault } from '../../money/typed-number.ts';
 import { quoted } from '../../text/choices.ts';
 import { type CalendarPeriod, calendarOf, dayMs, type Instant, type PeriodKind, type Window } from '../../time/time.ts';
@@ -88,7 +88,7 @@ function readLine(
   ];
   for (const fault of faults) problems.report(place, fault);
   if (!found || digits === undefined || faults.length > 0) return undefined;
-  return { name: date, start: found.start, end: found.end, count: wholeOfDecimal(digits, usdDecimals) };
+  return { name: date, start: found.start, end: found.end, count: moneyOf(digits) };
 }
 
 /** The counted days of a period whose costs are complete. */

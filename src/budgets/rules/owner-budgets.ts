@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals } from '../../money/money.ts';
+import { moneyText } from '../../money/money.ts';
 import { type Budget, budgetCalendar, plannedIn } from './budget.ts';
 
 /** How many months of an amount that grows are passed to reports. */
@@ -18,12 +18,12 @@ export function ownerBudgets(budgets: readonly Budget[]): string {
     // A budget in a unit of usage has a second key.
     const isOfOneOwner = Object.keys(scope).length === 1 && owners.length === 1 && values.length === 1;
     if (!isOfOneOwner || per !== undefined || period !== 'monthly' || timeZone !== 'UTC') return [];
-    const usual = { dimension, owner: values[0], month: null, amount: decimalOfWhole(amount, usdDecimals) };
+    const usual = { dimension, owner: values[0], month: null, amount: moneyText(amount) };
     const months = [...new Set([...budget.limits.keys(), ...plannedMonths(budget)])].sort();
     const own = months.map((month) => ({
       ...usual,
       month,
-      amount: decimalOfWhole(plannedIn(budget, month), usdDecimals),
+      amount: moneyText(plannedIn(budget, month)),
     }));
     return [usual, ...own];
   });

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { decimalOfWhole, usdDecimals, wholeInUnit, wholeOfDecimal } from '../../money/money.ts';
+import { inUnit, moneyOf, moneyText, wholeOfDecimal } from '../../money/money.ts';
 import { refuseSeparators } from '../../money/typed-number.ts';
 import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../../time/time.ts';
 import type { AddedChange, ChangeEffect, PlannedChange } from './budget.ts';
@@ -28,7 +28,7 @@ export function parseEffect(text: string): ChangeEffect {
   if (!text.endsWith('%')) refuseSeparators(text);
   const [, usdSign, digits, every] = /^([+-])(\d{1,12}(?:\.\d{1,12})?) USD( daily)?$/.exec(text) ?? [];
   if (digits !== undefined) {
-    const size = wholeOfDecimal(digits, usdDecimals);
+    const size = moneyOf(digits);
     if (size !== 0n) return { usd: usdSign === '-' ? -size : size, every: every === undefined ? 'once' : 'daily' };
   }
   throw new UsageError(
@@ -115,7 +115,7 @@ function addedIn(
 export function changeWords(change: AddedChange): string {
   const { added, unit } = change;
   const about = aboutChange(change);
-  return added >= 0n ? `${about} adds ${wholeInUnit(added, unit)}` : `${about} subtracts ${wholeInUnit(-added, unit)}`;
+  return added >= 0n ? `${about} adds ${inUnit(added, unit)}` : `${about} subtracts ${inUnit(-added, unit)}`;
 }
 
 /**
@@ -158,7 +158,7 @@ export function changeJson({ name, on, effectText, added, reason }: AddedChange)
     name,
     on: formatInstant(on).slice(0, 10),
     effect: effectText,
-    added: decimalOfWhole(added, usdDecimals),
+    added: moneyText(added),
     reason: reason ?? null,
   };
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { usdDecimals, usdUnit, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, usdDecimals, usdUnit, wholeOfDecimal } from '../../money/money.ts';
 import { refuseSeparators } from '../../money/typed-number.ts';
 import { quoted } from '../../text/choices.ts';
 import type { FiscalYear } from '../../time/fiscal-year.ts';
@@ -41,7 +41,7 @@ export function amountIn(unit: string, isPrice = false): Parse<bigint> {
     if (!isPrice) refuseSeparators(value, source);
     const typed = typeof value === 'number' ? (source ?? String(value)) : quoted(parseText(value));
     const [, digits, own] = (typeof value === 'string' && amountPattern.exec(value)) || [];
-    const amount = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
+    const amount = digits === undefined ? 0n : moneyOf(digits);
     if (amount > 0n && own === unit) return amount;
     return refuse(
       typed,

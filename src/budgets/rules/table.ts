@@ -1,4 +1,4 @@
-import { usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf } from '../../money/money.ts';
 import { spellingFault } from '../../money/typed-number.ts';
 import { columnNamed } from '../../tables/csv-records.ts';
 import { nearest, oneOf, quoted } from '../../text/choices.ts';
@@ -153,7 +153,7 @@ export const budgetNamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
 
 function amountOf(text: string): bigint | undefined {
   const [, digits] = /^(\d{1,15}(?:\.\d{1,12})?)(?: USD)?$/.exec(text) ?? [];
-  const usd = digits === undefined ? 0n : wholeOfDecimal(digits, usdDecimals);
+  const usd = digits === undefined ? 0n : moneyOf(digits);
   return usd > 0n ? usd : undefined;
 }
 

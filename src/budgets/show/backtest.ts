@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { UsageError } from '../../base/errors.ts';
-import { usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, usdDecimals } from '../../money/money.ts';
 import {
   type CalendarPeriod,
   dayMs,
@@ -142,7 +142,7 @@ export async function backtestBudget(
     return rows.map((row) => ({
       start: Number(row['period_start']),
       knownFrom: Number(row['known_day']),
-      cost: fromBooks(wholeOfDecimal(String(row['cost']), usdDecimals), budget.scope.unit),
+      cost: fromBooks(moneyOf(String(row['cost'])), budget.scope.unit),
     }));
   };
   const history = await readKnownHistory(connection, budget, lagHours);

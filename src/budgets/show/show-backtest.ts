@@ -1,4 +1,4 @@
-import { decimalOfWhole, shownAmount, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, moneyText, shownAmount } from '../../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../../terminal/index.ts';
 import { times } from '../../text/counted.ts';
 import { type CalendarPeriod, formatInstant, formatWindow, type Instant } from '../../time/time.ts';
@@ -35,8 +35,8 @@ export function backtestToJson(
       period: period.name,
       start: formatInstant(period.start),
       end: formatInstant(period.end),
-      spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
-      amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
+      spent: spent === undefined ? null : moneyText(spent),
+      amount: moneyText(amountIn(budget, period.name)),
       share: spent === undefined ? null : shareOf(budget, period, spent),
       state: stateOf(budget, period, { spent }, forecastOf(period)) ?? null,
       gaps,
@@ -53,7 +53,7 @@ export function describeBacktest(
 ): string {
   const unit = unitOf(budget);
   const then = `${unit} then`;
-  const shown = (decimal: string) => shownAmount(wholeOfDecimal(decimal, usdDecimals), unit);
+  const shown = (decimal: string) => shownAmount(moneyOf(decimal), unit);
   const text = (name: string) => ({ name, type: 'VARCHAR' });
   const number = (name: string) => ({ name, type: 'DECIMAL' });
   const table = formatTable(

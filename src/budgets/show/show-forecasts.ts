@@ -1,4 +1,4 @@
-import { decimalOfWhole, shownAmount, usdDecimals, usdUnit } from '../../money/money.ts';
+import { moneyText, shownAmount, usdUnit } from '../../money/money.ts';
 import { formatTable, type TableLayout, wrapped } from '../../terminal/index.ts';
 import { counted } from '../../text/counted.ts';
 import { formatInstant } from '../../time/time.ts';
@@ -23,7 +23,7 @@ export function forecastsToJson(
     forecasts: forecasts.map((one) => {
       const { scope, periodKind, period, completeThrough, spent, amount, forecast } = one;
       const made = forecast.kind === 'forecast' ? forecast : undefined;
-      const usd = (value: bigint | undefined) => (value === undefined ? null : decimalOfWhole(value, usdDecimals));
+      const usd = (value: bigint | undefined) => (value === undefined ? null : moneyText(value));
       return {
         ...(scope.kind === 'budget'
           ? { kind: 'budget', budget: scope.budget.name }
@@ -125,7 +125,7 @@ export function describeForecasts(forecasts: readonly ScopeForecast[], layout: T
       const { scope, period, completeThrough, spent, amount: limit, forecast } = one;
       const made = forecast.kind === 'forecast' ? forecast : undefined;
       const amount = (whole: bigint) =>
-        layout.isExact === true ? decimalOfWhole(whole, usdDecimals) : shownAmount(whole, unitOfForecast(one));
+        layout.isExact === true ? moneyText(whole) : shownAmount(whole, unitOfForecast(one));
       const isOver = spent !== undefined && limit !== undefined && spent >= limit;
       return [
         ...(accounts.size > 1 ? [scope.kind === 'workspace' ? scope.account : ''] : []),

@@ -1,4 +1,4 @@
-import { decimalOfWhole, shownAmount, trimmedDecimal, usdDecimals, usdUnit, wholeInUnit } from '../../money/money.ts';
+import { inUnit, moneyText, shownAmount, trimmedDecimal, usdUnit } from '../../money/money.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../../terminal/index.ts';
 import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../../time/time.ts';
 import { describeOrigins, originJson } from '../forecasts/cached-forecasts.ts';
@@ -67,10 +67,10 @@ export function budgetsToJson(
         timeZone: budget.timeZone,
         /** Of all amounts of this budget: USD, or a unit of usage. */
         unit: unitOf(budget),
-        spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
+        spent: spent === undefined ? null : moneyText(spent),
         /** The part in hours after completeThrough, which may still grow. */
-        spentSince: spentSince === undefined ? null : decimalOfWhole(spentSince, usdDecimals),
-        amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
+        spentSince: spentSince === undefined ? null : moneyText(spentSince),
+        amount: moneyText(amountIn(budget, period.name)),
         ...carriedJson(budget, period),
         /** Percent of the budget's amount. */
         share: spent === undefined ? null : shareOf(budget, period, spent),
@@ -79,7 +79,7 @@ export function budgetsToJson(
           burnRate === undefined
             ? null
             : {
-                perDay: decimalOfWhole(burnRate.perDay, usdDecimals),
+                perDay: moneyText(burnRate.perDay),
                 from: formatInstant(burnRate.start),
                 to: formatInstant(burnRate.end),
                 hours: hoursIn(burnRate),
@@ -89,9 +89,9 @@ export function budgetsToJson(
           forecast.kind === 'none'
             ? null
             : {
-                value: decimalOfWhole(forecast.mean, usdDecimals),
-                low: decimalOfWhole(forecast.low, usdDecimals),
-                high: decimalOfWhole(forecast.high, usdDecimals),
+                value: moneyText(forecast.mean),
+                low: moneyText(forecast.low),
+                high: moneyText(forecast.high),
                 level: forecastLevel,
                 /** Day on which the amount is expected to be reached, in the budget's time zone. */
                 exceedsOn: exceedsOn ?? null,
@@ -114,7 +114,7 @@ export function budgetsToJson(
           threshold: threshold.code,
           of: threshold.of,
           severity: threshold.severity,
-          limit: decimalOfWhole(limitOf(budget, threshold, period), usdDecimals),
+          limit: moneyText(limitOf(budget, threshold, period)),
           isReached: isThresholdReached(budget, threshold, spend, forecast),
           notify: threshold.notify,
         })),
@@ -128,9 +128,9 @@ function endJson(budget: Budget, end: EndOfBudget | undefined): Record<string, u
   if (end === undefined) return null;
   const { expected, stopped, spentAt, from } = end;
   return {
-    expected: decimalOfWhole(expected, usdDecimals),
+    expected: moneyText(expected),
     /** If anomalies that go on stop now; null if none goes on. */
-    ifStopped: stopped === undefined ? null : decimalOfWhole(stopped, usdDecimals),
+    ifStopped: stopped === undefined ? null : moneyText(stopped),
     /** The day on which the amount will be spent, in the budget's time zone. */
     spentOn: spentAt === undefined ? null : dayIn(budget, spentAt),
     /** `forecast`, or `pace` of the complete hours if there is no forecast. */
@@ -142,8 +142,8 @@ function endJson(budget: Budget, end: EndOfBudget | undefined): Record<string, u
 function perJson({ name, count, cost, lastName }: CountedCost): Record<string, unknown> {
   return {
     name,
-    count: trimmedDecimal(decimalOfWhole(count, usdDecimals)),
-    cost: decimalOfWhole(cost, usdDecimals),
+    count: trimmedDecimal(moneyText(count)),
+    cost: moneyText(cost),
     /** The last counted day, or month. */
     through: lastName ?? null,
   };
@@ -154,10 +154,10 @@ function carriedJson(budget: Budget, { name }: CalendarPeriod): Record<string, u
   if (budget.rollover === undefined) return {};
   return {
     /** The part of the amount that is left of earlier periods. */
-    carried: decimalOfWhole(carriedIn(budget, name), usdDecimals),
+    carried: moneyText(carriedIn(budget, name)),
     /** False if costs of earlier periods may still change it. */
     isCarriedFinal: budget.carried?.get(name)?.isFinal ?? true,
-    planned: decimalOfWhole(plannedIn(budget, name), usdDecimals),
+    planned: moneyText(plannedIn(budget, name)),
   };
 }
 
@@ -167,7 +167,7 @@ function partsJson(budget: Budget, { period, spent, parts = [] }: SpendNow): Rec
   const all = [...parts.map((part) => ({ ...part, isOther: false })), { name: null, spent: others, isOther: true }];
   return all.map((part) => ({
     name: part.name,
-    spent: part.spent === undefined ? null : decimalOfWhole(part.spent, usdDecimals),
+    spent: part.spent === undefined ? null : moneyText(part.spent),
     /** Percent of the budget's amount. */
     share: part.spent === undefined ? null : shareOf(budget, period, part.spent),
   }));
@@ -211,7 +211,7 @@ function importantColumns({ spent, of, forecast }: AmountColumns): readonly stri
 /** The spend of every budget, as a table and sentences. */
 export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layout: TableLayout): string {
   const amountOf = (budget: Budget) => (whole: bigint) =>
-    layout.isExact === true ? decimalOfWhole(whole, usdDecimals) : shownAmount(whole, unitOf(budget));
+    layout.isExact === true ? moneyText(whole) : shownAmount(whole, unitOf(budget));
   const isUsd = lines.every(({ budget }) => unitOf(budget) === usdUnit);
   const columns: AmountColumns = isUsd ? usdColumns : plainColumns;
   const text = (name: string) => ({ name, type: 'VARCHAR' });
@@ -324,7 +324,7 @@ function describeCarried(lines: readonly BudgetNow[]): string[] {
     const may =
       budget.carried?.get(period.name)?.isFinal === false ? '; costs of earlier periods may still change it' : '';
     return [
-      `${budget.name}: ${wholeInUnit(amountIn(budget, period.name), unitOf(budget))} in ${period.name} include ${wholeInUnit(carried, unitOf(budget))} left from earlier periods${may}`,
+      `${budget.name}: ${inUnit(amountIn(budget, period.name), unitOf(budget))} in ${period.name} include ${inUnit(carried, unitOf(budget))} left from earlier periods${may}`,
     ];
   });
 }
@@ -362,7 +362,7 @@ function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns):
   });
   const atPace = lines.flatMap(({ budget, spend, forecast }) => {
     const end = endOfBudget(budget, { ...spend, forecast });
-    return end?.from === 'pace' ? [`${budget.name} at ${wholeInUnit(end.expected, unitOf(budget))}`] : [];
+    return end?.from === 'pace' ? [`${budget.name} at ${inUnit(end.expected, unitOf(budget))}`] : [];
   });
   const isFitted = lines.some(({ forecast }) => forecast.kind === 'forecast');
   const basis = isFitted

@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, moneyText } from '../../money/money.ts';
 import type { Window } from '../../time/time.ts';
 import type { Budget } from '../rules/budget.ts';
 import { costPer, countedDays } from '../rules/counts.ts';
@@ -38,11 +38,11 @@ function together(drivers: readonly Driver[]): Driver[] {
   for (const { cost, ...driver } of drivers) {
     const key = JSON.stringify(driver);
     const known = sums.get(key) ?? { driver: { ...driver, cost }, sum: 0n };
-    known.sum += wholeOfDecimal(cost, usdDecimals);
+    known.sum += moneyOf(cost);
     sums.set(key, known);
   }
   return [...sums.values()]
     .sort((a, b) => Number(b.sum - a.sum))
     .slice(0, driverCount)
-    .map(({ driver, sum }) => ({ ...driver, cost: decimalOfWhole(sum, usdDecimals) }));
+    .map(({ driver, sum }) => ({ ...driver, cost: moneyText(sum) }));
 }

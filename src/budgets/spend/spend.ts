@@ -1,4 +1,4 @@
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { moneyOf, moneyText } from '../../money/money.ts';
 import { costOfDay, knownHours } from '../../outlook/index.ts';
 import { nearest } from '../../text/choices.ts';
 import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../../time/time.ts';
@@ -420,10 +420,10 @@ async function readCosts(connection: Connection, spendWindows: readonly SpendWin
     for (const row of rows) {
       const spendWindow = Number(row['spend_window']);
       const unit = spendWindows[spendWindow]?.budget.scope.unit;
-      const cost = fromBooks(wholeOfDecimal(String(row['cost']), usdDecimals), unit);
+      const cost = fromBooks(moneyOf(String(row['cost'])), unit);
       // Credits do not explain high spend.
       const drivers = [...(costs[spendWindow]?.drivers ?? []), ...(cost > 0n ? [toDriver(row, cost)] : [])];
-      costs[spendWindow] = { total: fromBooks(wholeOfDecimal(String(row['total']), usdDecimals), unit), drivers };
+      costs[spendWindow] = { total: fromBooks(moneyOf(String(row['total'])), unit), drivers };
     }
   }
   return costs;
@@ -436,7 +436,7 @@ function toDriver(row: SqlRow, cost: bigint): Driver {
     workspace: text('workspace'),
     resourceType: text('resource_type'),
     resourceName: text('resource_name'),
-    cost: decimalOfWhole(cost, usdDecimals),
+    cost: moneyText(cost),
   };
 }
 

@@ -1,5 +1,5 @@
 import { moreSevere, type Severity } from '../../base/severity.ts';
-import { decimalOfWhole, rounded, trimmedDecimal, usdDecimals, usdUnit, wholeOfDecimal } from '../../money/money.ts';
+import { decimalOfWhole, moneyOf, moneyText, rounded, trimmedDecimal, usdUnit } from '../../money/money.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../../time/time.ts';
 import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold, unitOf } from '../rules/budget.ts';
 import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from '../rules/period-forecast.ts';
@@ -165,7 +165,7 @@ function onlyHighest(facts: readonly BudgetFact[], open: ReadonlySet<string>): B
 /** Whether a raised threshold says more than another, to the same sinks and at least as severely. */
 function covers(higher: BudgetFact, lower: BudgetFact): boolean {
   if (lower.run === true) return false; // its command must run
-  const isHigher = wholeOfDecimal(higher.limit, usdDecimals) > wholeOfDecimal(lower.limit, usdDecimals);
+  const isHigher = moneyOf(higher.limit) > moneyOf(lower.limit);
   if (!isHigher || higher.of === 'forecast' || lower.of === 'forecast') return false;
   if (moreSevere(lower.severity, higher.severity)) return false;
   // Without names, the default sinks get it.
@@ -210,9 +210,9 @@ function forecastFact(budget: Budget, threshold: Threshold, { period, forecast }
   if (forecast?.kind !== 'forecast') return null;
   const exceedsAt = reachedOn(forecast, limitOf(budget, threshold, period));
   return {
-    value: usd(forecast.mean),
-    low: usd(forecast.low),
-    high: usd(forecast.high),
+    value: moneyText(forecast.mean),
+    low: moneyText(forecast.low),
+    high: moneyText(forecast.high),
     level: forecastLevel,
     exceedsAt: exceedsAt === undefined ? null : formatInstant(exceedsAt),
     exceedsOn: exceedsAt === undefined ? null : dayIn(budget, exceedsAt),
@@ -231,7 +231,7 @@ function goingOnOf({ anomalies = [] }: PeriodForecast): Pick<ForecastFact, 'goin
   const added = sum(anomalies.map((one) => one.added));
   return added === 0n
     ? {}
-    : { goingOn: { daily: usd(sum(anomalies.map(({ daily = 0n }) => daily))), added: usd(added) } };
+    : { goingOn: { daily: moneyText(sum(anomalies.map(({ daily = 0n }) => daily))), added: moneyText(added) } };
 }
 
 function plannedWords({ changes = [] }: PeriodForecast): { readonly changes?: readonly string[] } {
@@ -270,11 +270,11 @@ function factOf(budget: Budget, threshold: Threshold, spend: Spend, open: Readon
     notify: threshold.notify,
     ...(threshold.run === undefined ? {} : { run: true as const }),
     state,
-    value: usd(spent),
-    limit: usd(limitOf(budget, threshold, period)),
-    amount: usd(amountIn(budget, period.name)),
+    value: moneyText(spent),
+    limit: moneyText(limitOf(budget, threshold, period)),
+    amount: moneyText(amountIn(budget, period.name)),
     ...(budget.amountFile === undefined ? {} : { amountFile: budget.amountFile }),
-    ...(carriedIn(budget, period.name) === 0n ? {} : { carried: usd(carriedIn(budget, period.name)) }),
+    ...(carriedIn(budget, period.name) === 0n ? {} : { carried: moneyText(carriedIn(budget, period.name)) }),
     ...(parts === undefined ? {} : { parts: parts.map(partFact) }),
     ...(per === undefined ? {} : { per: perFact(per) }),
     completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
@@ -290,11 +290,11 @@ function hasEndedWithin(budget: Budget, { period, spent, completeThrough = perio
 }
 
 function perFact({ name, count, cost, lastName = '' }: CountedCost): NonNullable<BudgetFact['per']> {
-  return { name, count: trimmedDecimal(usd(count)), cost: usd(cost), through: lastName };
+  return { name, count: trimmedDecimal(moneyText(count)), cost: moneyText(cost), through: lastName };
 }
 
 function partFact({ name, spent }: PartSpend): { readonly name: string; readonly value: string | null } {
-  return { name, value: spent === undefined ? null : usd(spent) };
+  return { name, value: spent === undefined ? null : moneyText(spent) };
 }
 
 /** The key of a threshold's fact in a named period. */
@@ -318,11 +318,6 @@ export function isAskedBy(budget: Budget, { key, period }: Pick<BudgetFact, 'key
 export function accountOf({ scope }: Budget): string | null {
   const [account, second] = scope.account ?? [];
   return account === undefined || second !== undefined ? null : account;
-}
-
-/** USD as decimal text with all decimals of the books. */
-function usd(whole: bigint): string {
-  return decimalOfWhole(whole, usdDecimals);
 }
 
 /** Whether a threshold is reached, which includes the exact limit. Exact arithmetic. */
