@@ -1,5 +1,5 @@
---! about: The result of an evaluation: alerts that ended, alerts that were raised, acknowledgements that ended, and the
---! about: messages about them.
+--! about: The result of an evaluation: alerts that ended, alerts that were raised, what alerts that stay open report now,
+--! about: acknowledgements that ended, and the messages about them.
 update ledger.alerts
 set ending = ended.ending, end_fact = ended.fact, ended_at = cast($at as timestamp)
 from rows_in(
@@ -13,6 +13,11 @@ update ledger.alerts
 set is_notified = true, sinks = coalesce(notified.sinks, alerts.sinks)
 from rows_in($notified, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sinks": "VARCHAR"}]') as notified
 where alerts.alert_key = notified.alert_key and alerts.occurrence = notified.occurrence;
+
+update ledger.alerts
+set fact = refreshed.fact
+from rows_in($refreshed, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "fact": "VARCHAR"}]') as refreshed
+where alerts.alert_key = refreshed.alert_key and alerts.occurrence = refreshed.occurrence;
 
 insert into ledger.alerts
 select

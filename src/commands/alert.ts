@@ -160,8 +160,7 @@ async function storeAlerts(
   at: Instant,
 ): Promise<void> {
   if (unstored.length === 0) return;
-  const nothing = { ended: [], notified: [], acknowledged: [], messages: [] };
-  await warehouse.recordEvaluation({ runNumber, at, raised: unstored.map(asRaised), ...nothing });
+  await warehouse.recordEvaluation({ runNumber, at, raised: unstored.map(asRaised) });
 }
 
 async function answer(

@@ -48,7 +48,7 @@ export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'de
   return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? sentences[0], fact), next };
 }
 
-/** Adds the date of the amounts: the ledger has those from when the alert was raised, and they change. */
+/** Adds the date of the amounts: they are those of the last evaluation. */
 function withDate(sentence: string | undefined, fact: AlertFact): string | undefined {
   const { completeThrough } = fact;
   if (wordsOfKind(fact).isDated !== true || completeThrough === null) return sentence;

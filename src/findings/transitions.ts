@@ -25,6 +25,7 @@ export interface Transitions {
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
   readonly notified: Evaluation['notified'];
+  readonly refreshed: Evaluation['refreshed'];
   readonly acknowledged: readonly string[];
   readonly entries: readonly { readonly entry: AlertEntry; readonly sinks: readonly string[] }[];
 }
@@ -55,6 +56,7 @@ export function transitionsOf(
   const raised: RaisedAlert[] = [];
   const ended: EndedAlert[] = [];
   const notified = new Map<string, Evaluation['notified'][number]>();
+  const refreshed: Evaluation['refreshed'][number][] = [];
   const entries: { entry: AlertEntry; sinks: readonly string[] }[] = [];
   const byKey = new Map(known.map((alert) => [alert.key, alert]));
   const factsByKey = new Map(facts.map((fact) => [fact.key, fact]));
@@ -124,6 +126,7 @@ export function transitionsOf(
         entries.push({ entry: { key, occurrence, transition, fact }, sinks: all });
       }
       share(open, fact);
+      refreshed.push(...refreshedBy(open, fact));
     } else if (open !== undefined) {
       end(open, fact.state, fact);
       // Only sinks that were notified of the start are notified of the end.
@@ -139,7 +142,16 @@ export function transitionsOf(
     if (fact.kind === 'budget' && Date.parse(fact.periodEnd) + lapseDays * dayMs < now) end(alert, 'lapsed', fact);
     else if (!factsByKey.has(alert.key)) share(alert, fact);
   }
-  return { raised, ended, notified: [...notified.values()], acknowledged, entries };
+  return { raised, ended, notified: [...notified.values()], refreshed, acknowledged, entries };
+}
+
+/** An alert that stays open, with its present amounts; empty if they are those of the ledger. */
+function refreshedBy({ key, occurrence, fact: stored }: KnownAlert, fact: AlertFact): Evaluation['refreshed'] {
+  // An anomaly is compared with its last message, and lists take its amounts from the days in the books.
+  if (fact.kind === 'anomaly') return [];
+  const { severity, notify } = parseFact(stored);
+  const present = JSON.stringify({ ...fact, severity, notify });
+  return present === stored ? [] : [{ key, occurrence, fact: present }];
 }
 
 /**

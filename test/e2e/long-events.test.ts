@@ -10,7 +10,7 @@ import { type OutgoingMessage, plainText, subjectOf } from '../../src/sinks/mess
 import { openJournalFile, readJournal } from '../../src/warehouse/journal/journal.ts';
 import type { JournalEvent } from '../../src/warehouse/journal/journal-events.ts';
 import { lineOf, mostLineBytes } from '../../src/warehouse/journal/journal-lines.ts';
-import { type Evaluation, recordEvaluation } from '../../src/warehouse/watch/alerts.ts';
+import { type RecordedEvaluation, recordEvaluation } from '../../src/warehouse/watch/alerts.ts';
 import { type BooksToBreak, booksToBreak, now, sum, total } from '../support/broken-books.ts';
 import { exampleForecast } from '../support/example-alerts.ts';
 import { givenBooks } from '../support/given-books.ts';
@@ -19,7 +19,7 @@ import { newProject, runCli } from '../support/project.ts';
 const at = '2026-09-12T12:30:00Z';
 
 /** An evaluation that raises alerts with so many bytes each. */
-function raising(count: number, bytes: number): Evaluation {
+function raising(count: number, bytes: number): RecordedEvaluation {
   const raised = Array.from({ length: count }, (_, index) => ({
     ...{
       key: `budget/@all/b${index}/2026-09/100%`,
@@ -32,10 +32,7 @@ function raising(count: number, bytes: number): Evaluation {
   }));
   const message = { id: 'm', sink: 'out', kind: 'alerts' as const, summary: undefined, message: '{"entries":[]}' };
   return {
-    ...{ runNumber: 1, at: Date.parse(at), raised, ended: [] },
-    notified: [],
-    acknowledged: [],
-    messages: [message],
+    ...{ runNumber: 1, at: Date.parse(at), raised, messages: [message] },
   };
 }
 

@@ -39,6 +39,7 @@ test('`digest` of a close becomes sha256, of a message its summary', () => {
     }).values,
   ).toEqual({
     notified: [],
+    refreshed: [],
     messages: [
       {
         kind: 'summary',
@@ -110,12 +111,16 @@ test('facts of alerts get the values that were added later, also in messages; co
     expect(JSON.parse(JSON.stringify(present(before)))).toEqual({
       raised: [{ fact: JSON.stringify(after) }],
       messages: [{ message: JSON.stringify(after) }],
+      refreshed: [],
     });
     const [entries, whole] = [[{ fact: before }], [{ fact: after }]];
     expect(present({ kind: 'alerts', entries })).toEqual(present({ kind: 'alerts', entries: whole }));
   }
   const values = { fact: 'not JSON' };
-  expect(withPresentNames({ number: 1, event: 'alerts_evaluated', values }).values).toEqual(values);
+  expect(withPresentNames({ number: 1, event: 'alerts_evaluated', values }).values).toEqual({
+    ...values,
+    refreshed: [],
+  });
 });
 
 test('the command and step digest becomes summarize in every event', () => {

@@ -7,12 +7,12 @@ import type { Connection } from '../store/connection.ts';
 import { type AlertFeedback, recordFeedback } from './alert-feedback.ts';
 import {
   type DeliveryEnd,
-  type Evaluation,
   type KnownAlert,
   knownAlerts,
   lastMessagesAbout,
   type PendingMessage,
   pendingMessages,
+  type RecordedEvaluation,
   recordAcknowledgement,
   recordDeliveryBegan,
   recordDeliveryEnd,
@@ -30,7 +30,7 @@ export interface AlertRecords {
   /** The last time that every alert was raised. */
   knownAlerts(): Promise<KnownAlert[]>;
   /** Writes what an evaluation changes, in one transaction; does nothing if that is nothing. */
-  recordEvaluation(evaluation: Evaluation): Promise<void>;
+  recordEvaluation(evaluation: RecordedEvaluation): Promise<void>;
   /** Stores in the warehouse's file that the checks of this program have checked it. A rebuilt file does not have that. */
   rememberChecks(): Promise<void>;
   /** Writes forecasts, except those that exist for the same complete-through instant; returns how many. */

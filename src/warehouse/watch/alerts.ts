@@ -56,8 +56,6 @@ export interface NewMessage {
 
 /** Everything that an evaluation changes, written in one transaction. */
 export interface Evaluation {
-  readonly runNumber: number;
-  readonly at: Instant;
   readonly raised: readonly RaisedAlert[];
   readonly ended: readonly EndedAlert[];
   /** Alerts raised earlier whose sink is notified only now, with all notified sinks. */
@@ -66,10 +64,15 @@ export interface Evaluation {
     readonly occurrence: number;
     readonly sinks: readonly string[];
   }[];
+  /** Open alerts about which nobody is notified, and what they would report now. */
+  readonly refreshed: readonly Pick<RaisedAlert, 'key' | 'occurrence' | 'fact'>[];
   /** Keys whose acknowledgement has ended. */
   readonly acknowledged: readonly string[];
   readonly messages: readonly NewMessage[];
 }
+
+/** What a run stores of an evaluation; a list that is left out is empty. */
+export type RecordedEvaluation = Partial<Evaluation> & { readonly runNumber: number; readonly at: Instant };
 
 /** A message that is not delivered yet. */
 export interface PendingMessage extends NewMessage {
@@ -209,10 +212,10 @@ function inParts(lists: Readonly<Record<string, readonly (string | object)[]>>):
 export async function recordEvaluation(
   connection: Connection,
   recorder: Recorder,
-  evaluation: Evaluation,
+  evaluation: RecordedEvaluation,
 ): Promise<void> {
-  const { raised, ended, notified, acknowledged, messages } = evaluation;
-  if ([raised, ended, notified, acknowledged, messages].every((list) => list.length === 0)) return;
+  const { raised = [], ended = [], notified = [], refreshed = [], acknowledged = [], messages = [] } = evaluation;
+  if ([raised, ended, notified, refreshed, acknowledged, messages].every((list) => list.length === 0)) return;
   const [row] = await connection.rows(await readSql('alerts', 'last_message'));
   const last = Number(row?.['last']);
   // Messages first.
@@ -236,6 +239,7 @@ export async function recordEvaluation(
       sinks: JSON.stringify(sinks),
     })),
     acknowledged,
+    refreshed: refreshed.map(({ key, ...alert }) => ({ alert_key: key, ...alert })),
   });
   for (const part of parts) {
     await recorder.record({
