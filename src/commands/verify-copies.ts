@@ -5,13 +5,7 @@ import { isStoreAddress } from '../config/index.ts';
 import { landingPlaces } from '../fetch/index.ts';
 import type { CommandInput } from '../options/read.ts';
 import { copyFacts } from '../reports/exports/index.ts';
-import {
-  descriptionsIn,
-  type VerifiedArchive,
-  type VerifiedCopy,
-  verifyArchive,
-  verifyCopies,
-} from '../storage/index.ts';
+import { landingHere, type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { CommandContext } from './command.ts';
@@ -56,12 +50,16 @@ async function verifyStore(place: StorePlace, context: CommandContext): Promise<
     const isArchive = landing.archive?.url === store.url && exportsTo?.url !== store.url;
     const facts = await copyFacts(context.dir, rootOf(context.dir));
     const exports = isArchive ? [] : await verifyCopies(store, facts, context.progress);
-    if (exports.length > 0) return await answerCopies(store.url, exports, context);
+    if (exports.length > 0) {
+      const there = new Set(exports.map(({ folder }) => folder));
+      const absent = exportsTo?.url === store.url ? (await facts.here()).filter((folder) => !there.has(folder)) : [];
+      return await answerCopies(store.url, exports, absent, context);
+    }
     const root = join(context.dir, 'data', 'landing');
     const archive =
       exportsTo?.url === store.url
         ? undefined
-        : await verifyArchive(store, context.progress, descriptionsIn(root, await landingPlaces(root)));
+        : await verifyArchive(store, context.progress, await landingHere(root, await landingPlaces(root)));
     if (archive !== undefined) return await answerArchive(store.url, archive, context);
     throw new UsageError(
       `${store.url} has no export: there is no manifest below it. Run "costbook report <name>" first`,
@@ -74,35 +72,47 @@ async function verifyStore(place: StorePlace, context: CommandContext): Promise<
 async function answerCopies(
   url: string,
   exports: readonly VerifiedCopy[],
+  absent: readonly string[],
   context: CommandContext,
 ): Promise<{ exitCode: number; answer: object }> {
   const differences = exports.reduce((sum, one) => sum + one.differences.length, 0);
   const unproven = exports.filter(({ isUnproven }) => isUnproven).length;
-  const answer = { store: url, exports, differences };
+  const answer = { store: url, exports, absent, differences };
   if (context.json) await context.write(`${JSON.stringify(answer)}\n`);
   else {
     for (const one of exports) await context.write(describe(url, one));
     const open = unproven === 0 ? '' : `, ${unproven} unknown`;
     const found = differences === 0 ? 'no differences' : counted(differences, 'difference');
     await context.write(`${counted(exports.length, 'copy', 'copies')} in ${url}: ${found}${open}\n`);
+    if (absent.length > 0) {
+      const names = counted(absent.length, 'export');
+      await context.write(
+        safe([`${names} of this project without a copy there: ${absent.join(', ')}. "costbook report" sends it`]),
+      );
+    }
   }
   return { exitCode: differences + unproven === 0 ? exitCodes.done : exitCodes.unproven, answer };
 }
 
 async function answerArchive(
   url: string,
-  { loads, pages, through, differences }: VerifiedArchive,
+  { loads, pages, through, unknown, differences }: VerifiedArchive,
   { json, write }: CommandContext,
 ): Promise<{ exitCode: number; answer: object }> {
-  const answer = { store: url, loads, pages, through, differences };
+  const answer = { store: url, loads, pages, through, unknown, differences };
   const lines = [
     ...differenceLines(differences),
     `${counted(loads, 'load')} with ${counted(pages, 'page')} in ${url}, complete through load ${through}: ${
       differences.length === 0 ? 'no differences' : counted(differences.length, 'difference')
-    }`,
+    }${unknown === 0 ? '' : `, ${unknown} unknown`}`,
+    ...(unknown === 0
+      ? []
+      : [
+          `  note: ${counted(unknown, 'load')} of it ${unknown === 1 ? 'is' : 'are'} not in data/landing: nobody can say whether ${unknown === 1 ? 'it was' : 'they were'} changed`,
+        ]),
   ];
   await write(json ? `${JSON.stringify(answer)}\n` : safe(lines));
-  return { exitCode: differences.length === 0 ? exitCodes.done : exitCodes.unproven, answer };
+  return { exitCode: differences.length + unknown === 0 ? exitCodes.done : exitCodes.unproven, answer };
 }
 
 function describe(url: string, { folder, files, bytes, differences, isUnproven, notes }: VerifiedCopy): string {

@@ -5,8 +5,8 @@ import { LockedError, UnprovenError, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import { atOnce } from './at-once.ts';
 import { shaLabel } from './s3-store.ts';
-import { ConditionError, keyIn, type ListedObject, type ObjectStore } from './store.ts';
-import { type CopyDifference, hashOf } from './verify-copy.ts';
+import { ConditionError, keyIn, type ObjectStore } from './store.ts';
+import { hashOf } from './verify-copy.ts';
 
 /** A stored load in the landing folder. */
 export interface StoredLoadFolder {
@@ -16,9 +16,9 @@ export interface StoredLoadFolder {
 }
 
 /** The object that says through which load an archive is complete. */
-const indexName = '_archive.json';
-const descriptionName = 'load.json';
-const filesAtOnce = 6;
+export const indexName = '_archive.json';
+export const descriptionName = 'load.json';
+export const filesAtOnce = 6;
 /** After this many loads, the archive says how far it is. */
 const batch = 50;
 
@@ -106,8 +106,8 @@ async function markOf(landing: string, loads: readonly StoredLoadFolder[]): Prom
 }
 
 /**
- * Looks at every page of a load in the archive, now, and sends what is missing: only then may its pages be removed here.
- * Throws UnprovenError if an object is another file.
+ * Reads every page of a load in the archive, now, and sends what is missing: only then may its pages be removed here. Throws
+ * UnprovenError if an object is another file: its label may say what it likes.
  */
 export async function proveLoad(store: ObjectStore, landing: string, place: string): Promise<void> {
   const folder = join(landing, place);
@@ -117,10 +117,7 @@ export async function proveLoad(store: ObjectStore, landing: string, place: stri
     const bytes = await readFile(join(folder, name));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const key = keyIn(place.split('\\').join('/'), name);
-    const isThere = async () => {
-      const found = await store.describe(key);
-      return found !== undefined && found.bytes === bytes.length && found.labels[shaLabel] === sha256;
-    };
+    const isThere = async () => (await hashOf(store, key, bytes.length)) === sha256;
     if (await isThere()) return;
     await sendOnce(store, key, { path: join(folder, name), bytes: bytes.length, sha256 });
     if (await isThere()) return;
@@ -129,7 +126,7 @@ export async function proveLoad(store: ObjectStore, landing: string, place: stri
 }
 
 /** Whether a file of a load is one of its pages, or its description. */
-function isPage(name: string): boolean {
+export function isPage(name: string): boolean {
   return /\.json(\.gz)?$/.test(name) && !name.startsWith('.');
 }
 
@@ -176,7 +173,7 @@ async function sendOnce(
   }
 }
 
-function parseIndex(store: ObjectStore, text: string): ArchiveIndex {
+export function parseIndex(store: ObjectStore, text: string): ArchiveIndex {
   try {
     const index = JSON.parse(text) as Partial<ArchiveIndex> | null;
     const isWhole = index?.costbook === 'archive' && Number.isSafeInteger(index.through) && Number(index.through) >= 0;
@@ -192,96 +189,7 @@ function parseIndex(store: ObjectStore, text: string): ArchiveIndex {
 }
 
 /** The SHA-256 of each page that a description names. */
-function pagesOf(description: string): Map<string, string> {
+export function pagesOf(description: string): Map<string, string> {
   const { pages = [] } = JSON.parse(description) as { pages?: readonly { file: string; sha256: string }[] };
   return new Map(pages.map(({ file, sha256 }) => [file, sha256]));
-}
-
-/** The same of a text that may be anybody's; undefined if it is no description. */
-function pagesIn(text: string): Map<string, string> | undefined {
-  try {
-    return pagesOf(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The result of verifying an archive. */
-export interface VerifiedArchive {
-  readonly loads: number;
-  readonly pages: number;
-  readonly through: number;
-  readonly differences: readonly CopyDifference[];
-}
-
-/** Gives the description of each load of a landing folder, by its number; undefined of a load that is not there. */
-export function descriptionsIn(landing: string, loads: readonly StoredLoadFolder[]) {
-  const places = new Map(loads.map(({ number, place }) => [number, place]));
-  return async (number: number): Promise<string | undefined> => {
-    const place = places.get(number);
-    return place && readFile(join(landing, place, descriptionName), 'utf8').catch(() => undefined);
-  };
-}
-
-/**
- * Verifies an archive: that no load is missing, that each page is the one of its description, and that each description is the
- * one here, which stays when pages are removed. Undefined if it is none.
- */
-export async function verifyArchive(
-  store: ObjectStore,
-  progress: (words: string) => void,
-  descriptionHere: ReturnType<typeof descriptionsIn> = async () => undefined,
-): Promise<VerifiedArchive | undefined> {
-  const index = await store.readText(indexName);
-  if (index === undefined) return undefined;
-  const { through } = parseIndex(store, index.text);
-  const loads = new Map<number, ListedObject[]>();
-  for await (const object of store.list('')) {
-    const number = Number(/\/load-(\d{9,})\/[^/]+$/.exec(object.key)?.[1]);
-    if (Number.isSafeInteger(number)) loads.set(number, [...(loads.get(number) ?? []), object]);
-  }
-  const differences: CopyDifference[] = [];
-  let pages = 0;
-  let expected = 1;
-  // What is listed, not what the index says: that may be any number.
-  const numbers = [...loads.keys()].filter((number) => number <= through).sort((a, b) => a - b);
-  for (const number of [...numbers, through + 1]) {
-    if (number > expected) {
-      const gap = number - 1 === expected ? `load ${expected}` : `loads ${expected} to ${number - 1}`;
-      differences.push({ file: gap, what: 'file', found: 'nothing', expected: descriptionName });
-    }
-    expected = number + 1;
-    if (number > through) break;
-    const objects = loads.get(number) ?? [];
-    progress(`load ${number} of ${through}`);
-    const description = objects.find(({ key }) => key.endsWith(`/${descriptionName}`));
-    const text = description && (await store.readText(description.key))?.text;
-    if (text === undefined) {
-      differences.push({ file: `load ${number}`, what: 'file', found: 'nothing', expected: descriptionName });
-      continue;
-    }
-    const hashes = pagesIn(text);
-    if (hashes === undefined || text !== ((await descriptionHere(number)) ?? text)) {
-      differences.push({ file: `load ${number}`, what: 'content', found: 'another text', expected: descriptionName });
-      continue;
-    }
-    const missing = new Set(hashes.keys());
-    for (const { key } of objects) missing.delete(nameIn(key));
-    for (const name of missing) {
-      const [file, sha256] = [`load ${number}, ${name}`, hashes.get(name) ?? ''];
-      differences.push({ file, what: 'file', found: 'nothing', expected: sha256 });
-    }
-    await atOnce(filesAtOnce, objects, async ({ key, bytes }) => {
-      if (key === description?.key) return;
-      pages += 1;
-      const [found, expected] = [await hashOf(store, key, bytes), hashes.get(nameIn(key))];
-      if (found === expected) return;
-      differences.push({ file: key, what: 'sha256', found: found ?? 'nothing', expected: expected ?? 'no such page' });
-    });
-  }
-  return { loads: loads.size, pages, through, differences };
-}
-
-function nameIn(key: string): string {
-  return key.slice(key.lastIndexOf('/') + 1);
 }

@@ -6,6 +6,7 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { MachineError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import type { Destination, StorageSettings } from '../config/index.ts';
+import { jsonExcess } from '../text/bounded-json.ts';
 import { isMissing, isRefusedCondition, StorageError, statusOf, storageFailure, wordOf } from './storage-error.ts';
 import { type Condition, ConditionError, type DescribedObject, keyIn, type Labels, type ObjectStore } from './store.ts';
 
@@ -20,6 +21,7 @@ const maxAttempts = 4;
 const slowFactor = 10;
 /** No text that is read whole is larger: manifests name some thousand files. Parsing can take thirty times as much memory. */
 const maxTextBytes = 32 * 1024 * 1024;
+const textLimits = { maxDepth: 32, maxValues: 1_000_000, maxMembers: 100_000 };
 /** No page of a listing, and no error, is larger: 1000 keys of 1024 bytes, each written with escapes. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 /** Objects of one listing, which is kept in memory: an archive of many years has a tenth of them. */
@@ -199,12 +201,12 @@ class S3Store implements ObjectStore {
       const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfMissing);
       if (answer === undefined) return undefined;
       const { timeoutMs } = this.#access.settings;
+      const tooLarge = () =>
+        new MachineError(`${this.#name(key)} is larger than a manifest can be`, { next: act('move it away.') });
       // Not by its length: the answer need not say it.
-      const bytes = await wholeOf(answer.Body as Readable | undefined, {
-        ...{ maxBytes: maxTextBytes, timeoutMs },
-        tooLarge: () =>
-          new MachineError(`${this.#name(key)} is larger than a manifest can be`, { next: act('move it away.') }),
-      });
+      const bytes = await wholeOf(answer.Body as Readable | undefined, { maxBytes: maxTextBytes, timeoutMs, tooLarge });
+      // Every text is JSON of ours, if it is not of somebody else.
+      if (jsonExcess(bytes, textLimits) !== undefined) throw tooLarge();
       return { text: bytes.toString('utf8'), etag: plainEtag(answer.ETag) };
     });
   }

@@ -37,6 +37,12 @@ export function isMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(wordOf(error)) && statusOf(error) === 404;
 }
 
+/** Whether a store refuses one object, whatever it says of others: it is encrypted with another key, or in cold storage. */
+export function isRefusedObject(error: unknown): boolean {
+  const status = error instanceof StorageError ? statusOf(error.cause) : undefined;
+  return status === 400 || status === 403;
+}
+
 const credentialAdvice =
   'give Costbook credentials by the AWS standard chain: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, a web ' +
   'identity, or the role of the machine.';

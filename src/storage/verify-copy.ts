@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { extname } from 'node:path';
-import { messageOf } from '../base/errors.ts';
+import { MachineError, messageOf } from '../base/errors.ts';
 import { leaseName } from './lease.ts';
 import type { NamedFile } from './mirror-plan.ts';
+import { isRefusedObject } from './storage-error.ts';
 import { keyIn, type ListedObject, type ObjectStore } from './store.ts';
 
 /** A difference between a copy and its manifest. */
@@ -33,6 +33,8 @@ export interface CopyFacts {
   readonly manifestNames: readonly string[];
   /** Whether readers take an object of this name for data, also without a manifest beside it. */
   isData(name: string): boolean;
+  /** The format that readers take an object of this name for. */
+  formatOf(name: string): string;
   /** The files that a manifest names. Throws if it is none of ours. */
   filesOf(manifestName: string, text: string): readonly NamedFile[];
   /** Whether a manifest is the one of the local export of a folder, as this project recorded it; undefined if it has none. */
@@ -62,19 +64,31 @@ export async function verifyCopies(
     const [folder, name] = splitKey(key);
     if (name === leaseName && !folders.has(folder)) folders.set(folder, '');
   }
+  const owned = new Map<string | undefined, string[]>();
+  for (const key of objects.keys()) {
+    const owner = ownerOf(key, folders);
+    const own = owned.get(owner);
+    if (own === undefined) owned.set(owner, [key]);
+    else own.push(key);
+  }
   const verified: VerifiedCopy[] = [];
+  const manifests = { refusal: undefined as unknown, read: 0 };
   for (const [folder, manifestName] of [...folders].sort(([a], [b]) => (a < b ? -1 : 1))) {
     progress(`${verified.length + 1} of ${folders.size} copies, ${folder}`);
-    verified.push(await verifyCopy(store, folder, manifestName, { objects, folders, facts }));
+    verified.push(
+      await verifyCopy(store, folder, manifestName, { objects, own: owned.get(folder) ?? [], facts, manifests }),
+    );
   }
-  return [...verified, ...ownerless({ objects, folders, facts })];
+  // These credentials may read nothing at all.
+  if (manifests.read === 0 && isRefusedObject(manifests.refusal)) throw manifests.refusal;
+  return [...verified, ...ownerless(owned.get(undefined) ?? [], facts)];
 }
 
 /** Data that belongs to no manifest, by its first folder: readers would read it. */
-function ownerless({ objects, folders, facts }: Around): VerifiedCopy[] {
+function ownerless(keys: readonly string[], facts: CopyFacts): VerifiedCopy[] {
   const found = new Map<string, CopyDifference[]>();
-  for (const key of objects.keys()) {
-    if (!facts.isData(splitKey(key)[1]) || ownerOf(key, folders) !== undefined) continue;
+  for (const key of keys) {
+    if (!facts.isData(splitKey(key)[1])) continue;
     const [first = ''] = splitKey(key)[0].split('/');
     found.set(first, [...(found.get(first) ?? []), { file: key, ...unnamed }]);
   }
@@ -87,7 +101,10 @@ const unnamed = { what: 'file', found: 'a file that no manifest names', expected
 
 interface Around {
   readonly objects: ReadonlyMap<string, ListedObject>;
-  readonly folders: ReadonlyMap<string, string>;
+  /** The keys that belong to the copy. */
+  readonly own: readonly string[];
+  /** What the store said first of a manifest that it does not give, and the number of those that it gave. */
+  readonly manifests: { refusal: unknown; read: number };
   readonly facts: CopyFacts;
 }
 
@@ -95,24 +112,26 @@ async function verifyCopy(
   store: ObjectStore,
   folder: string,
   manifestName: string,
-  { objects, folders, facts }: Around,
+  { objects, own, facts, manifests }: Around,
 ): Promise<VerifiedCopy> {
   const differences: CopyDifference[] = [];
   const notes: string[] = [];
   const isPublishing = objects.has(keyIn(folder, leaseName));
   if (isPublishing) notes.push('a publication is running, or did not finish; the next run finishes it');
   const nothing = { folder, files: 0, bytes: 0, differences, isUnproven: false, notes };
-  const own = [...objects.keys()].filter(
-    (key) => key.startsWith(keyIn(folder, '')) && ownerOf(key, folders) === folder,
-  );
   if (manifestName === '') return { ...nothing, isUnproven: own.some((key) => facts.isData(splitKey(key)[1])) };
   const manifestKey = keyIn(folder, manifestName);
-  const manifest = (await store.readText(manifestKey))?.text ?? '';
+  const read = await store.readText(manifestKey).catch((error: unknown) => {
+    manifests.refusal ??= error;
+    return refusedObject(error);
+  });
+  if (typeof read !== 'string') manifests.read += 1;
+  const manifest = typeof read === 'object' ? read.text : '';
   let files: readonly NamedFile[];
   try {
     files = facts.filesOf(manifestName, manifest);
   } catch (error) {
-    const found = messageOf(error);
+    const found = typeof read === 'string' ? read : messageOf(error);
     differences.push({ file: manifestKey, what: 'manifest', found, expected: 'a manifest of an export' });
     return nothing;
   }
@@ -124,7 +143,7 @@ async function verifyCopy(
     differences.push({ file: manifestKey, what: 'manifest', found, expected });
   }
   const named = new Set([manifestName, leaseName, ...files.map(({ name }) => name)]);
-  const formats = new Set(files.map(({ name }) => extname(name)));
+  const formats = new Set(files.map(({ name }) => facts.formatOf(name)));
   for (const file of files) differences.push(...(await verifyObject(store, keyIn(folder, file.name), file, objects)));
   let isUnproven = isOurs === undefined;
   for (const key of own) {
@@ -132,7 +151,7 @@ async function verifyCopy(
     if (named.has(name)) continue;
     const last = splitKey(key)[1];
     // Readers of all partitions, or of a pattern, would read it too; anybody can say that a publication is running.
-    const isRead = facts.isData(last) || (formats.has(extname(name)) && !/^[._]/.test(last));
+    const isRead = facts.isData(last) || (formats.has(facts.formatOf(name)) && !/^[._]/.test(last));
     if (isRead && !isPublishing) differences.push({ file: key, ...unnamed });
     else notes.push(`${name} is named by no manifest`);
     isUnproven ||= isRead && isPublishing;
@@ -152,9 +171,15 @@ async function verifyObject(
   if (there.bytes !== bytes) {
     return [{ file: key, what: 'bytes', found: String(there.bytes), expected: String(bytes) }];
   }
-  const found = await hashOf(store, key, bytes);
+  const found = await hashOf(store, key, bytes).catch(refusedObject);
   if (found === sha256) return [];
   return [{ file: key, what: 'sha256', found: found ?? 'nothing', expected: sha256 }];
+}
+
+/** What is wrong with one object that a store does not give, while it gives others. Throws other failures. */
+export function refusedObject(error: unknown): string {
+  if (error instanceof MachineError || isRefusedObject(error)) return messageOf(error);
+  throw error;
 }
 
 /**

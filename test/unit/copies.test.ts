@@ -1,8 +1,10 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { MachineError } from '../../src/base/errors.ts';
 import { copyFacts, sha256OfText } from '../../src/reports/exports/index.ts';
 import { leaseName, verifyCopies } from '../../src/storage/index.ts';
+import { StorageError } from '../../src/storage/storage-error.ts';
 import { memoryStore } from '../support/memory-store.ts';
 import { newProject } from '../support/project.ts';
 
@@ -99,4 +101,70 @@ test('a folder in the place of a manifest here is none', async () => {
   await rm(join(folder, '_manifest'));
   await mkdir(join(folder, '_manifest'));
   expect((await verify()).join()).toContain('another publication');
+});
+
+test.each(['summary/./BILLING_PERIOD=2026-10', 'summary//BILLING_PERIOD=2026-10', '/summary/BILLING_PERIOD=2026-10'])(
+  'a second copy under another spelling of its folder, %s, is none of this project',
+  async (other) => {
+    const { put, verify } = await copied();
+    await put(`${other}/_manifest`, manifestOf('cost\n1\n'));
+    await put(`${other}/latest.csv`, 'cost\n1\n');
+    expect(await verify()).toContain(`${other} unknown`);
+  },
+);
+
+test('a folder that leads to the export by a link is none of its copies', async () => {
+  const { folder, put, verify } = await copied();
+  await symlink(join(folder, '..'), join(folder, '..', '..', 'other'));
+  await put('other/BILLING_PERIOD=2026-10/_manifest', manifestOf('cost\n1\n'));
+  await put('other/BILLING_PERIOD=2026-10/latest.csv', 'cost\n1\n');
+  expect(await verify()).toEqual(['other/BILLING_PERIOD=2026-10 unknown', `${place} `]);
+});
+
+test('an export that somebody put here and in the store, and this project never recorded, is unknown', async () => {
+  const { folder, put, verify } = await copied();
+  const other = 'summary/BILLING_PERIOD=2026-12';
+  await mkdir(join(folder, '..', '..', other), { recursive: true });
+  await writeFile(join(folder, '..', '..', other, '_manifest'), manifestOf(forged));
+  await put(`${other}/_manifest`, manifestOf(forged));
+  await put(`${other}/latest.csv`, forged);
+  expect(await verify()).toEqual([`${place} `, `${other} unknown`]);
+});
+
+test.each(['more.CSV', 'more.csv.gz', 'latest.csv.zst', 'x.csv.bz2'])('%s is data as others read it', async (name) => {
+  const { put, verify } = await copied();
+  await put(`${place}/${name}`, forged);
+  expect(await verify()).toEqual([`${place}  ${place}/${name}: a file that no manifest names`]);
+});
+
+test.each(['a'.repeat(300), 'a\0b', `${'d/'.repeat(2500)}d`])(
+  'a folder that cannot be one here is unknown',
+  async (name) => {
+    const { put, verify } = await copied();
+    await put(`${name}/_manifest`, manifestOf('cost\n1\n'));
+    await put(`${name}/latest.csv`, 'cost\n1\n');
+    expect(await verify()).toContain(`${name} unknown`);
+  },
+);
+
+test.each([
+  ['is too large to read', async () => Promise.reject(new MachineError('larger than a manifest can be'))],
+  [
+    'is refused',
+    async () =>
+      Promise.reject(new StorageError('the store answered 403', { cause: { $metadata: { httpStatusCode: 403 } } })),
+  ],
+])('one manifest or object that %s is the difference of its copy alone', async (_, refuse) => {
+  for (const [method, key] of [
+    ['readText', `a/_manifest`],
+    ['open', 'a/latest.csv'],
+  ] as const) {
+    const { store, put, verify } = await copied();
+    await put('a/_manifest', manifestOf('cost\n1\n'));
+    await put('a/latest.csv', 'cost\n1\n');
+    const ask = store[method];
+    store[method] = ((one: string) => (one === key ? refuse() : ask(one))) as never;
+    expect((await verify()).at(-1)).toBe(`${place} `);
+    expect((await verify())[0]).toContain(key);
+  }
 });

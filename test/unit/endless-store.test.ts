@@ -111,6 +111,11 @@ test.each<[string, typeof answer, () => Promise<unknown>, RegExp]>([
   expect(requests).toBeLessThan(1100);
 });
 
+test('a text of a million values is not parsed: it would take a gigabyte', async () => {
+  answer = (response) => void response.end(`[${'[],'.repeat(1_000_001)}0]`);
+  await expect(store.readText('a')).rejects.toThrow('larger than a manifest can be');
+});
+
 test('objects that are not below the prefix are none of the listing', async () => {
   answer = (response) => void response.end(listing(['_manifest', 'other/x', 'p/a'], 'x').replace('>true<', '>false<'));
   expect(await listed()).toEqual(['a']);

@@ -157,3 +157,27 @@ test('a path shows no character that a terminal obeys, or that turns text around
   const shown = shortestPath('/x', '/x/exports/owner=Pay\u009b2J\u202ement/latest.csv');
   expect(shown).toBe('exports/owner=Pay\ufffd2J\ufffdment/latest.csv');
 });
+
+test('data below an export, and links to it, are found: readers of all folders read them too', async () => {
+  const none = { closedAt: null, completeFrom: null, completeThrough: null, settledThrough: null, previous: null };
+  const file = { name: 'latest.csv', format: 'csv', bytes: 2, sha256: sha256OfText('a\n'), rows: null, cost: null };
+  const said = { manifest: 1, report: 'x', asOf: '2026-11-01T00:00:00Z', sqlSha256: '0', focusVersion: null };
+  const manifest = { ...said, ...none, parameters: {}, costColumn: null, cost: null, rows: 0, files: [file] };
+  await mkdir(join(folder, 'x', 'below', 'more'), { recursive: true });
+  await writeFile(join(folder, 'x', '_manifest'), JSON.stringify(manifest));
+  for (const name of ['latest.csv', 'other.CSV', 'below/more/a.csv.gz', 'below/notes.txt']) {
+    await writeFile(join(folder, 'x', name), 'a\n');
+  }
+  await symlink('x', join(folder, 'y'));
+  expect(await findExports(folder)).toEqual([join(folder, 'x'), join(folder, 'y')]);
+  const known = { isRecorded: async () => true, requery: async () => ({ notCompared: undefined, facts: [] }) };
+  const differences = [];
+  for (const one of ['x', 'y']) {
+    differences.push(...(await verifyExport(folder, join(folder, one), {} as Connection, known)).differences);
+  }
+  expect(differences.map((one) => [one.file, one.found])).toEqual([
+    ['x/other.CSV', 'a file that no manifest names'],
+    ['x/below/more/a.csv.gz', 'a file that no manifest names'],
+    ['y/_manifest', 'a link to a folder'],
+  ]);
+});

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { latestName } from './export-names.ts';
 import { readExportsJournal } from './exports-journal.ts';
@@ -47,24 +47,54 @@ export function isManifestName(name: string): boolean {
 /** What readers of all months of a report read: it belongs beside a manifest. */
 export const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
 
+/** The format that readers take a file for: by its extension, in any case, with or without one of a compression. */
+export function formatOfName(name: string): string {
+  return extname(name.toLowerCase().replace(/\.(gz|zst|bz2|xz|lz4|snappy|deflate)$/, ''));
+}
+
 /** What a project knows of copies of the exports below a folder. */
 export async function copyFacts(dir: string, root: string) {
   const journal = await readExportsJournal(dir);
+  // From what the project has recorded, not from the names in a store: those may lead anywhere, and spell a folder in many ways.
+  const own = new Map<string, string>();
+  const real = await realPath(root);
+  for (const folder of journal.folders)
+    own.set(
+      relative(real, await realPath(folder))
+        .split(sep)
+        .join('/'),
+      folder,
+    );
   return {
+    /** The exports that are here, by their folders in a store, which should have a copy of each. */
+    here: async () => {
+      const found: string[] = [];
+      for (const [folder, local] of own) {
+        if (!folder.startsWith('../') && (await contentOfExport(local).catch(() => null)) !== undefined)
+          found.push(folder);
+      }
+      return found.sort();
+    },
     manifestNames,
-    isData: (name: string) => dataOfExport.test(name) || /^[^._].*\.parquet$/.test(name),
+    isData: (name: string) => dataOfExport.test(name) || (/^[^._]/.test(name) && formatOfName(name) === '.parquet'),
+    formatOf: formatOfName,
     filesOf: filesOfManifest,
     async isOfProject(folder: string, name: string, text: string): Promise<boolean | undefined> {
-      if (folder.split('/').includes('..')) return undefined;
-      const [local, sha256] = [join(root, folder), sha256OfText(text)];
+      const local = own.get(folder);
+      if (local === undefined) return undefined;
+      const sha256 = sha256OfText(text);
       const here = await readManifest(local, name).catch((error: unknown) => {
         if (error instanceof NoManifestError) return null;
         throw error;
       });
-      // Others may write in the folder of exports too; what is older than the journal is not in it.
-      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.has(local, sha256)) !== false;
+      // Others may write in the folder of exports too.
+      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.has(local, sha256)) === true;
     },
   };
+}
+
+function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { basename, extname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { CostbookError, firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
 import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
 import { isPart, namesIn } from './durable.ts';
-import { dataOfExport } from './export-content.ts';
+import { dataOfExport, formatOfName } from './export-content.ts';
 import { isDataName, latestName } from './export-names.ts';
 import {
   type Manifest,
@@ -83,10 +83,18 @@ export async function findExports(root: string, recorded: readonly string[] = []
       if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') found.push(own);
       return [];
     });
-    const isExport = ({ name }: Dirent) =>
-      manifestNames.includes(name) || name === nextManifestName || dataOfExport.test(name);
-    if (entries.some(isExport)) found.push(own);
-    for (const entry of entries) if (entry.isDirectory()) waiting.push(join(own, entry.name));
+    if (entries.some(isOfExport)) found.push(own);
+    for (const entry of entries) {
+      const path = join(own, entry.name);
+      if (entry.isDirectory()) waiting.push(path);
+      // Readers follow a link, and read what is there a second time, or what somebody else has written.
+      else if (
+        entry.isSymbolicLink() &&
+        (await readdir(path, { withFileTypes: true }).catch(() => [])).some(isOfExport)
+      ) {
+        found.push(path);
+      }
+    }
   }
   const real = await realpath(root);
   for (const folder of recorded) {
@@ -96,6 +104,11 @@ export async function findExports(root: string, recorded: readonly string[] = []
     if (await hasDataOf(own, found)) found.push(own);
   }
   return found.sort();
+}
+
+/** Whether something in a folder makes it an export: a manifest, or data that belongs beside one. */
+function isOfExport({ name }: Dirent): boolean {
+  return manifestNames.includes(name) || name === nextManifestName || dataOfExport.test(name);
 }
 
 /** Whether a folder has files that are of no export further below, besides hidden ones. */
@@ -124,6 +137,9 @@ export async function verifyExport(
   files: Connection,
   known: KnownExports,
 ): Promise<VerifiedExport> {
+  if (folder !== root && (await lstat(folder).catch(() => undefined))?.isSymbolicLink()) {
+    return unverifiable(relative(root, folder), new Error('a link to a folder'));
+  }
   for (let look = 1; ; look += 1) {
     const before = await manifestOf(folder);
     const verified = await verifyOnce(root, folder, before, files, known).catch((error: unknown) =>
@@ -352,7 +368,7 @@ async function lookAround(
   const strangers: string[] = [];
   const stale: Difference[] = [];
   const named = new Map(manifest.files.map((file) => [file.name, file]));
-  const extensions = new Set(manifest.files.map(({ name }) => extname(name)));
+  const formats = new Set(manifest.files.map(({ name }) => formatOfName(name)));
   const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
   for (const name of await namesIn(folder)) {
     const of = stable.get(name);
@@ -379,31 +395,37 @@ async function lookAround(
       !named.has(name) &&
       !swapping.has(name) &&
       !manifestNames.includes(name) &&
-      extensions.has(extname(name))
+      formats.has(formatOfName(name))
     ) {
       stale.push({ file: name, ...unnamed });
     }
   }
-  const tables = Object.keys(manifest.tables ?? {});
-  const found = await Promise.all(tables.map((table) => strangersIn(join(folder, table), table)));
-  for (const name of found.flat()) {
+  for (const name of await namesBelow(folder)) {
     if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
-    else if (!named.has(name) && !swapping.has(name) && name.endsWith('.parquet')) {
+    else if (!named.has(name) && !swapping.has(name) && formats.has(formatOfName(name))) {
       stale.push({ file: name, ...unnamed });
     }
   }
   return { strangers, stale };
 }
 
-async function strangersIn(folder: string, below: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
-      throw error;
-    },
-  );
-  return entries
-    .filter((entry) => !entry.isDirectory())
-    .map(({ parentPath, name }) => `${below}/${relative(folder, join(parentPath, name)).split('\\').join('/')}`)
-    .sort();
+/** The files in the folders below an export, besides those of other exports. */
+async function namesBelow(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  const waiting = [''];
+  for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
+    const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.syscall !== undefined) return [];
+        throw error;
+      },
+    );
+    if (below !== '' && entries.some(isOfExport)) continue;
+    for (const entry of entries) {
+      const name = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) waiting.push(name);
+      else if (below !== '') names.push(name);
+    }
+  }
+  return names.sort();
 }
