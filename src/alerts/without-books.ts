@@ -12,11 +12,12 @@ import {
 } from '../base/errors.ts';
 import { type Failure, factsOfFailures, failuresOf, redactedFailures } from '../base/failure.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { type AlertEntry, withNews } from '../findings/index.ts';
+import { type AlertEntry, readOutOfDate, withNews } from '../findings/index.ts';
 import { completenessOf } from '../reports/formats/index.ts';
 import { isActing, type Message } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import { openBooks, readAllTables } from '../warehouse/integrity/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import { knownAlerts } from '../warehouse/watch/index.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import { messagesOf } from './message.ts';
@@ -165,8 +166,9 @@ async function sendTo(
 async function presentDisk(
   command: string,
   { code, found: reason }: Failure,
-  { dir, effects, redact, signal }: AlertingContext,
+  context: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
+  const { dir, effects, redact } = context;
   const at = formatSecond(effects.now());
   const { found } = fullDiskWords(code);
   const failures = [`${dir}: ${found}`, reason].map((text) => ({
@@ -175,35 +177,45 @@ async function presentDisk(
     found: redact(text),
     next: null,
   }));
-  const published = await publishedState(dir, keys.disk, signal).catch(() => undefined);
-  const { occurrence = 0, completeThrough = null, settledThrough = null } = published ?? {};
+  const published = await publishedState(keys.disk, context).catch(() => undefined);
+  const { occurrence = 0, completeThrough = null, settledThrough = null, outOfDate = [] } = published ?? {};
   return {
     occurrence: occurrence + 1,
-    fact: { ...diskFact({ command, failures, at }), completeThrough },
+    fact: { ...diskFact({ command, failures, at }), completeThrough, outOfDate },
     state: { at, completeThrough, settledThrough },
   };
 }
 
-/** From the published snapshot: complete through, and how often an alert was raised. */
-async function publishedState(dir: string, key: string, signal: AbortSignal) {
-  const books = await openBooks(dir, { lockedDown: true, signal });
+/** From the published snapshot: complete through, what is missing since, and how often an alert was raised. */
+async function publishedState(key: string, context: AlertingContext) {
+  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
   try {
-    const known = (await knownAlerts(books.connection)).find((alert) => alert.key === key);
-    const { completeThrough, settledThrough } = await completenessOf(books.connection);
-    return { completeThrough, settledThrough, occurrence: known?.occurrence ?? 0 };
+    return await stateIn(books.connection, key, context);
   } finally {
     books.close();
   }
+}
+
+async function stateIn(connection: Connection, key: string, context: AlertingContext) {
+  const { config } = readableAlertingConfig(context);
+  const known = (await knownAlerts(connection)).find((alert) => alert.key === key);
+  const { completeThrough, settledThrough } = await completenessOf(connection);
+  const outOfDate = await readOutOfDate(connection, {
+    ...{ now: context.effects.now(), freshnessHours: config.freshnessHours },
+    configured: config.accounts.flatMap(({ id }) => id ?? []),
+  });
+  return { completeThrough, settledThrough, outOfDate, occurrence: known?.occurrence ?? 0 };
 }
 
 /** The current alert, with the contents of the published snapshot if every row of it can be read. */
 async function presentBooks(
   command: string,
   error: unknown,
-  { dir, effects, redact, signal }: AlertingContext,
+  context: AlertingContext,
 ): Promise<Omit<UnstoredAlert, 'sinks'>> {
+  const { effects, redact } = context;
   const at = formatSecond(effects.now());
-  const whole = await wholeSnapshot(dir, signal);
+  const whole = await wholeSnapshot(context);
   const { completeThrough = null, settledThrough = null } = whole ?? {};
   return {
     occurrence: (whole?.occurrence ?? 0) + 1,
@@ -214,22 +226,18 @@ async function presentBooks(
       ...factsOfFailures(redactedFailures(failuresOf(error), redact)),
       isForRepair: isForRepair(error),
       snapshot: whole?.snapshot ?? null,
+      outOfDate: whole?.outOfDate ?? [],
     },
   };
 }
 
-async function wholeSnapshot(dir: string, signal: AbortSignal) {
+async function wholeSnapshot(context: AlertingContext) {
   try {
-    const books = await openBooks(dir, { lockedDown: true, signal });
+    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
     try {
       await readAllTables(books.connection, 'wh');
       const { rowCount: rows, cost, publishedAt } = books.published;
-      const known = (await knownAlerts(books.connection)).find((alert) => alert.key === keys.books);
-      const { completeThrough, settledThrough } = await completenessOf(books.connection);
-      return {
-        ...{ completeThrough, settledThrough, occurrence: known?.occurrence ?? 0 },
-        snapshot: { rows, cost, publishedAt },
-      };
+      return { ...(await stateIn(books.connection, keys.books, context)), snapshot: { rows, cost, publishedAt } };
     } finally {
       books.close();
     }

@@ -116,7 +116,7 @@ export const unprovenStep: NextStep = wait(
 );
 
 /** After so many nights, hours that differ are no longer waited for. */
-const nightsOfWaiting = 3;
+export const nightsOfWaiting = 3;
 
 /** The next step for windows that have differed for some nights. */
 const stillUnprovenStep: NextStep = act(

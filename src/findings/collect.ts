@@ -33,6 +33,7 @@ import { withKnownChecks } from './known-checks.ts';
 import { withOwners } from './owners.ts';
 import { withWithdrawn } from './transitions.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-costs.ts';
+import { withUsualCosts } from './usual-costs.ts';
 
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
@@ -280,7 +281,8 @@ async function readWorld(
     cache,
   }: AlertFactsOptions,
 ): Promise<World> {
-  const accounts = await readAccounts(connection, { now, freshnessHours, configured, cache });
+  const read = await readAccounts(connection, { now, freshnessHours, configured, cache });
+  const accounts = await withUsualCosts(connection, read, cache);
   onProgress?.('checks');
   const ours = await readChecks(overlay);
   const hours = await hoursToCheck(connection, known);

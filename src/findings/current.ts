@@ -14,10 +14,12 @@ import {
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
 import type { AnswerCache, Connection } from '../warehouse/store/index.ts';
+import type { OutOfDate } from './finding.ts';
 import { heldFacts, readRows } from './held.ts';
-import { type AccountState, type CheckState, throughOf, type World } from './kind.ts';
+import { type AccountState, type CheckState, outOfDateIn, throughOf, type World } from './kind.ts';
 import { type AlertFact, type DataFact, dataKindOf } from './kinds/index.ts';
 import { alertKey, diskKey } from './kinds/run.ts';
+import { withUsualCosts } from './usual-costs.ts';
 
 /** What readAccounts needs to know besides the books. */
 interface AccountsAsked {
@@ -46,6 +48,13 @@ export async function readAccounts(
     });
   }
   return accounts;
+}
+
+/** The accounts that should be up to date and are not, with what they usually cost. */
+export async function readOutOfDate(connection: Connection, asked: AccountsAsked): Promise<OutOfDate> {
+  return outOfDateIn({
+    accounts: await withUsualCosts(connection, await readAccounts(connection, asked), asked.cache),
+  });
 }
 
 /** The project whose checks are run again: in a child process, as they may be the user's. */
@@ -92,7 +101,10 @@ export async function currentCauses(
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
   const freshnessHours = limits.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...limits);
   const accounts = open.some(({ account }) => account !== null)
-    ? (await readAccounts(connection, { now, freshnessHours, configured: [] })).map(outOfDateAsBefore(facts))
+    ? await withUsualCosts(
+        connection,
+        (await readAccounts(connection, { now, freshnessHours, configured: [] })).map(outOfDateAsBefore(facts)),
+      )
     : [];
   const checks = project === undefined ? [] : await checkAgain(facts, project);
   const invoiceDays = facts.flatMap((fact) => (fact.kind === 'invoice' ? (fact.days ?? []) : []))[0];

@@ -27,7 +27,12 @@ export interface Finding<K extends string = string> extends Reported {
 }
 
 /** Accounts whose books are out of date for the same reason. */
-export type OutOfDate = readonly { readonly account: string; readonly completeThrough: string | null }[];
+export type OutOfDate = readonly {
+  readonly account: string;
+  readonly completeThrough: string | null;
+  /** What a day usually costs, USD as decimal text; left out if it is unknown. */
+  readonly usualDaily?: string | undefined;
+}[];
 
 /** The finding of a kind about a subject, such as an account: what all findings have in common. */
 export function findingOf<K extends string>(

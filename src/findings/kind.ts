@@ -3,7 +3,7 @@ import type { Instant } from '../time/time.ts';
 import type { UnprovenText } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { KnownAlert } from '../warehouse/watch/index.ts';
-import type { Finding } from './finding.ts';
+import type { Finding, OutOfDate } from './finding.ts';
 import type { HoursToCheck } from './hours-to-check.ts';
 import type { Words } from './words.ts';
 
@@ -69,6 +69,8 @@ export interface AccountState {
   readonly isConfigured: boolean;
   readonly completeThrough: string | null;
   readonly isTooOld: boolean;
+  /** What a day usually costs, USD as decimal text; only if it is too old, and known. */
+  readonly usualDaily?: string | undefined;
   /** Null unless this machine's clock was ahead of the platform's, or behind it. */
   readonly clock: { readonly aheadSeconds: number; readonly platformAt: string; readonly localAt: string } | null;
   /** Newest first. */
@@ -92,6 +94,8 @@ export function throughOf({ accounts }: Pick<World, 'accounts'>, account: string
 }
 
 /** The accounts that should be up to date and are not. */
-export function outOfDateIn({ accounts }: Pick<World, 'accounts'>): readonly AccountState[] {
-  return accounts.filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld);
+export function outOfDateIn({ accounts }: Pick<World, 'accounts'>): OutOfDate {
+  return accounts
+    .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
+    .map(({ account, completeThrough, usualDaily }) => ({ account, completeThrough, usualDaily }));
 }

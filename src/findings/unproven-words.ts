@@ -1,4 +1,5 @@
-import { largestMagnitude, roundDecimal, usd } from '../money/money.ts';
+import { nightsOfWaiting } from '../base/next-step.ts';
+import { type Money, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time/time.ts';
 
@@ -32,14 +33,33 @@ export function monthWords(months: readonly string[]): string {
 }
 
 /** What is known about the difference of an unproven window. */
-interface Difference {
+interface Difference extends WindowText {
   /** USD, decimal text without sign; null if no cost differs. */
   readonly costDifference: string | null;
 }
 
-/** The largest cost difference of unproven windows: USD, decimal text. Undefined if no cost differs. Pure. */
-export function largestDifference(windows: readonly Difference[]): string | undefined {
-  return largestMagnitude(windows.flatMap(({ costDifference }) => costDifference ?? []));
+/** Each window once, with its largest difference: several comparisons of a window may fail. Pure. */
+export function windowsOf<T extends Difference>(comparisons: readonly T[]): readonly T[] {
+  const windows = new Map<string, T>();
+  for (const one of comparisons) {
+    const name = `${one.start}/${one.end}`;
+    const largest = windows.get(name);
+    if (largest === undefined || costOf(one) > costOf(largest)) {
+      windows.set(name, one);
+    }
+  }
+  return [...windows.values()];
+}
+
+/** A difference may have more decimals than the books. */
+function costOf({ costDifference }: Pick<Difference, 'costDifference'>): Money {
+  return moneyOf(roundDecimal(costDifference ?? '0', usdDecimals));
+}
+
+/** The sum of the largest differences of all windows: USD, decimal text. Undefined if no cost differs. Pure. */
+export function sumOfDifferences(comparisons: readonly Difference[]): string | undefined {
+  const windows = windowsOf(comparisons).filter(({ costDifference }) => costDifference !== null);
+  return windows.length === 0 ? undefined : sumOf(windows.map(costOf));
 }
 
 /** The first comparison of a reason, without its rounding; `…` stands for the others, which the books have. Pure. */
@@ -48,18 +68,46 @@ export function firstComparison(reason: string): string {
   return `${first.replace(/, rounding explains [\d.]+$/, '')}${others.length > 0 ? ' …' : ''}`;
 }
 
-/** `up to 0.25 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (3 windows)`. */
-export function unprovenWords(account: string, windows: readonly (Difference & WindowText)[]): string {
-  const difference = largestDifference(windows);
-  const amount =
-    difference === undefined ? '' : `${windows.length > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))}: `;
-  const months = monthWords(monthsTouched(windows));
-  return `${amount}costs of ${account} in ${months} differ from the platform's totals (${counted(windows.length, 'window')})`;
+/** `night 2 of 3`, for windows that are still waited for; empty if they are not, or if the nights are unknown. Pure. */
+export function nightWords(
+  windows: readonly { readonly nights?: number | undefined }[],
+  within: (words: string) => string,
+): string {
+  const nights = Math.max(0, ...windows.map((one) => one.nights ?? 0));
+  return nights === 0 || nights >= nightsOfWaiting ? '' : within(`night ${nights} of ${nightsOfWaiting}`);
 }
 
-/** `differ by 0.25 USD from the platform's totals in 2025-01 to 2025-12`: with the largest amount of all windows. */
+/** `0.25 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (3 windows, night 2 of 3)`. */
+export function unprovenWords(
+  account: string,
+  comparisons: readonly (Difference & { readonly nights?: number | undefined })[],
+): string {
+  const difference = sumOfDifferences(comparisons);
+  const amount = difference === undefined ? '' : `${usd(difference)}: `;
+  const months = monthWords(monthsTouched(comparisons));
+  const windows = counted(windowsOf(comparisons).length, 'window');
+  const nights = nightWords(comparisons, (words) => `, ${words}`);
+  return `${amount}costs of ${account} in ${months} differ from the platform's totals (${windows}${nights})`;
+}
+
+/** `differ by 0.25 USD from the platform's totals in 3 windows of 2025-01 to 2025-12`: with the amount of all windows. */
 export function differenceWords(difference: string | undefined, windows: number, months: readonly string[]): string {
-  const amount =
-    difference === undefined ? '' : `by ${windows > 1 ? 'up to ' : ''}${usd(roundDecimal(difference, 12))} `;
-  return `differ ${amount}from the platform's totals in ${monthWords(months)}`;
+  const amount = difference === undefined ? '' : `by ${usd(difference)} `;
+  const where = windows > 1 ? `${windows} windows of ` : '';
+  return `differ ${amount}from the platform's totals in ${where}${monthWords(months)}`;
+}
+
+/** `7.26 USD, check "…" …: found 1, expected 2`: the largest difference of a window, and its first comparison that failed. */
+export function comparisonWords({
+  reason,
+  costDifference,
+}: {
+  readonly reason: string;
+  readonly costDifference?: string | null | undefined;
+}): string {
+  const first = firstComparison(reason);
+  if (costDifference == null) return first;
+  // The largest difference may be another one than the first.
+  const join = first.endsWith('…') ? '; first difference: ' : ', ';
+  return `${usd(costOf({ costDifference }))}${join}${first.replace(/, difference -?[\d.]+(?= …$|$)/, '')}`;
 }

@@ -4,6 +4,7 @@ import { UsageError } from '../../src/base/errors.ts';
 import { unprovenWindowCode } from '../../src/base/failure.ts';
 import { nextWords } from '../../src/base/next-step.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
+import { cardOf } from '../../src/findings/card.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
 import { withNews } from '../../src/findings/held.ts';
 import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
@@ -12,7 +13,7 @@ import { openAlerts, wordsOf } from '../../src/findings/open-alerts.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
 import { knownAlerts } from '../../src/warehouse/watch/alerts.ts';
-import { exampleFacts } from '../support/example-alerts.ts';
+import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 
 const now = Date.parse('2026-09-09T02:00:00Z');
@@ -90,6 +91,40 @@ describe('facts about the data', () => {
     expect(await factsOf(old, ['acc_two'])).toEqual([]);
     // "Nothing is complete yet" is not a number, least of all 0.
     expect(await factsOf({ accounts: [{}] })).toMatchObject([{ kind: 'stale', completeThrough: null }]);
+  });
+
+  test('what is missing has the amount of a usual day, in every alert that says so, if the books know a week and more', async () => {
+    const hours = { window_start: '2026-08-01', window_end: '2026-09-07', claimed_end: '2026-09-07' };
+    const days = Array.from({ length: 8 }, (_, day) => ({
+      bucket_start: `2026-09-0${day} 10:00:00`,
+      cost: `${10 * day}`,
+    }));
+    const costs = [{ bucket_start: '2026-08-30 10:00:00', cost: '900' }, ...days.slice(1)];
+    const failed = {
+      command: 'ingest',
+      outcome: 'failed',
+      exit_code: 3,
+      error: 'no answer',
+      error_code: 'unreachable',
+    };
+    const windows = [{ window_start: '2026-08-03', window_end: '2026-08-04' }];
+    const given = { ...fresh, accounts: [{ history_start: '2026-08-01' }], covered: [hours], costs };
+    const missing = async (more: Given) => {
+      const facts = await factsOf({ ...given, ...more });
+      return facts.flatMap((fact) => cardOf(entryOf(fact)).sentences);
+    };
+    // 31 August to 6 September: 210 USD in seven days.
+    const sentence = 'Costs of acc_one since 2026-09-07T00:00:00Z are missing, usually about 30 USD a day.';
+    expect(await missing({ runs: [failed] })).toContainEqual(expect.stringContaining(sentence));
+    expect(await missing({ unproven: windows })).toContainEqual(expect.stringContaining(sentence));
+    expect(await missing({})).toEqual([
+      expect.stringContaining('later costs are missing, usually about 30 USD a day.'),
+    ]);
+    const young = { ...given, costs: costs.slice(1) };
+    expect(await missing(young)).toEqual([expect.stringMatching(/later costs are missing, not zero\.$/)]);
+    expect(await missing({ ...given, accounts: [{ history_start: '2026-09-01' }] })).toEqual([
+      expect.stringMatching(/later costs are missing, not zero\.$/),
+    ]);
   });
 
   test("windows that differ from the platform's totals make one fact per account; young windows do not", async () => {

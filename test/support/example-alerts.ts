@@ -47,7 +47,14 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     ],
     end: { expected: '6012.000000000000', stopped: null, spentOn: '2026-10-26' },
   },
-  stale: { ...head, key: 'stale/acc_main', kind: 'stale', severity: 'critical', freshnessHours: 26 },
+  stale: {
+    ...head,
+    key: 'stale/acc_main',
+    kind: 'stale',
+    severity: 'critical',
+    freshnessHours: 26,
+    usualDaily: '145.2',
+  },
   clock: {
     ...head,
     key: 'clock/acc_main',
@@ -63,16 +70,18 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     kind: 'unproven',
     severity: 'critical',
     months: ['2026-10', '2025-11'],
-    difference: null,
+    difference: '21.470000000000',
     count: 4,
     windows: [
       {
         start: '2026-10-14T00:00:00Z',
         end: '2026-10-21T00:00:00Z',
         reason: 'rows = the control: ours 12.5, theirs 13 & <more>',
+        costDifference: '0.5',
+        nights: 2,
       },
     ],
-    outOfDate: [{ account: 'acc_main', completeThrough: '2026-10-19T02:00:00Z' }],
+    outOfDate: [{ account: 'acc_main', completeThrough: '2026-10-19T02:00:00Z', usualDaily: '145.200000000000' }],
   },
   check: {
     ...head,

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { cardOf } from '../../src/findings/card.ts';
 import {
   firstComparison,
-  largestDifference,
   monthsTouched,
   monthWords,
+  sumOfDifferences,
   unprovenWords,
 } from '../../src/findings/unproven-words.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
@@ -21,10 +21,27 @@ describe('windows that differ from the totals of the platform', () => {
     expect(monthWords(months)).toBe('2025-01 to 2025-12, 2026-10');
   });
 
-  test('the largest difference is the one with the most dollars', () => {
-    expect(largestDifference([ofDay, ofUsage])).toBe('0.5');
-    expect(largestDifference([ofDay, ofMonth])).toBe('3.000000000000');
-    expect(largestDifference([ofUsage, ofUsage])).toBeUndefined();
+  test('what they differ by is the sum of all windows, each with its largest comparison', () => {
+    const march = { start: '2025-03-01T00:00:00Z', end: '2025-04-01T00:00:00Z' };
+    expect(
+      sumOfDifferences([
+        { ...year, ...ofDay },
+        { ...year, ...ofUsage },
+      ]),
+    ).toBe('0.500000000000');
+    expect(
+      sumOfDifferences([
+        { ...year, ...ofDay },
+        { ...year, ...ofMonth },
+      ]),
+    ).toBe('3.000000000000');
+    expect(
+      sumOfDifferences([
+        { ...year, ...ofDay },
+        { ...march, ...ofMonth },
+      ]),
+    ).toBe('3.500000000000');
+    expect(sumOfDifferences([{ ...year, ...ofUsage }])).toBeUndefined();
   });
 
   test('the text starts with the amount and ends with the months', () => {
@@ -34,10 +51,10 @@ describe('windows that differ from the totals of the platform', () => {
     const march = { start: '2025-03-01T00:00:00Z', end: '2025-03-02T00:00:00Z' };
     expect(
       unprovenWords('acc_one', [
-        { ...march, ...ofDay },
-        { ...march, ...ofMonth },
+        { ...march, ...ofDay, nights: 2 },
+        { ...year, ...ofMonth, nights: 1 },
       ]),
-    ).toMatch(/^up to 3\.00 USD: .* \(2 windows\)$/);
+    ).toMatch(/^3\.50 USD: .* \(2 windows, night 2 of 3\)$/);
     expect(unprovenWords('acc_one', [{ ...march, ...ofUsage }])).toMatch(/^costs of acc_one in 2025-03 differ/);
   });
 
@@ -51,6 +68,6 @@ describe('windows that differ from the totals of the platform', () => {
     const fact = { ...exampleFacts['unproven'], months: monthsTouched([year]), difference: '0.5', count: 1 };
     expect(cardOf(entryOf(fact as never)).title).toMatch(/0\.50 USD .* 2025-01 to 2025-12\b/);
     const { difference: _, ...older } = { ...exampleFacts['unproven'], difference: null };
-    expect(cardOf(entryOf(older as never)).title).toMatch(/totals in 2025-11, 2026-10\b/);
+    expect(cardOf(entryOf(older as never)).title).toMatch(/totals in 4 windows of 2025-11, 2026-10\b/);
   });
 });

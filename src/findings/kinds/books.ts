@@ -3,9 +3,9 @@ import { act, repair, thenAgain } from '../../base/next-step.ts';
 import { usd } from '../../money/money.ts';
 import { throughWords } from '../../text/through.ts';
 import { causeOf } from '../causes.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, OutOfDate } from '../finding.ts';
 import type { DataKind } from '../kind.ts';
-import { changeWords } from './sentences.ts';
+import { changeWords, missingWords } from './sentences.ts';
 
 /** The warehouse cannot be written: it is missing, damaged or not permitted. Nothing is loaded until this is fixed. */
 export interface BooksFact extends Finding<'books'> {
@@ -18,6 +18,7 @@ export interface BooksFact extends Finding<'books'> {
   readonly foundAt: string;
   /** Whether "costbook repair" fixes it. */
   readonly isForRepair: boolean;
+  readonly outOfDate?: OutOfDate;
   /** Content of the published snapshot: rows, and USD as decimal text; null if part of it cannot be read. */
   readonly snapshot: { readonly rows: number; readonly cost: string; readonly publishedAt: string } | null;
 }
@@ -53,6 +54,7 @@ export const books: DataKind<BooksFact, never> = {
           : `The published numbers are still correct: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
         `${command} failed: ${shortly(failures)}`,
         ...changeWords(fact),
+        ...missingWords(fact),
       ],
       hasNoHours: snapshot === null,
     };

@@ -62,10 +62,7 @@ export const run: DataKind<RunFact, LastRun> = {
         ...findingOf('run', [last.command], {
           ...{ account: null, severity: 'critical', completeThrough: world.completeThrough },
         }),
-        outOfDate:
-          last.command === 'ingest'
-            ? outOfDateIn(world).map(({ account, completeThrough }) => ({ account, completeThrough }))
-            : [],
+        outOfDate: last.command === 'ingest' ? outOfDateIn(world) : [],
         ...last,
       })),
   follows: isOnlyConsequence,
@@ -89,7 +86,10 @@ export const run: DataKind<RunFact, LastRun> = {
         : [],
   }),
   step: (fact) => (fact.key === diskKey ? stepAfterFullDisk(fact) : stepAfterRun(fact)),
-  detail: (fact) => (fact.failures.length === 0 ? undefined : oneLine(reasonOf(fact), maxSentenceLength)),
+  detail: (fact) => {
+    if (fact.failures.length === 0) return undefined;
+    return [asSentence(oneLine(reasonOf(fact), maxSentenceLength)), ...missingWords(fact)].join(' ');
+  },
 };
 
 function reasonOf({ key, failures }: RunFact): string {

@@ -2,15 +2,23 @@ import { unprovenStepAfter } from '../../base/next-step.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause, outOfDateCause } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
-import type { DataKind } from '../kind.ts';
-import { differenceWords, firstComparison, largestDifference, monthsTouched, monthWords } from '../unproven-words.ts';
+import { type DataKind, outOfDateIn } from '../kind.ts';
+import {
+  comparisonWords,
+  differenceWords,
+  monthsTouched,
+  monthWords,
+  nightWords,
+  sumOfDifferences,
+  windowsOf,
+} from '../unproven-words.ts';
 import { changeWords, missingWords } from './sentences.ts';
 
 /** Hours of an account do not add up to the platform's own totals. */
 export interface UnprovenFact extends Finding<'unproven'> {
   /** Months that the windows touch, newest first. */
   readonly months: readonly string[];
-  /** The largest cost difference, USD, decimal text; null if only usage differs. */
+  /** The sum of the largest cost differences of all windows, USD, decimal text; null if only usage differs. */
   readonly difference: string | null;
   /** Number of windows. */
   readonly count: number;
@@ -19,6 +27,8 @@ export interface UnprovenFact extends Finding<'unproven'> {
     readonly start: string;
     readonly end: string;
     readonly reason: string;
+    /** Its largest difference in cost: USD, decimal text without sign; left out if no cost differs. */
+    readonly costDifference?: string | undefined;
     /** On how many days it has failed since its hours were last proven. */
     readonly nights?: number;
   }[];
@@ -30,10 +40,15 @@ const windowsShown = 3;
 
 /** The newest windows; the one that has failed for the most nights is among them, because it decides the next step. */
 function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] {
-  const newest = unproven.slice(0, windowsShown);
-  const [oldest] = unproven.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0));
+  const all = windowsOf(unproven);
+  const newest = all.slice(0, windowsShown);
+  const [oldest] = all.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0));
   const shown = oldest === undefined || newest.includes(oldest) ? newest : [...newest.slice(0, -1), oldest];
-  return shown.map(({ start, end, reason, nights }) => ({ start, end, reason, ...(nights ? { nights } : {}) }));
+  return shown.map(({ costDifference, nights, ...window }) => ({
+    ...window,
+    ...(costDifference === null ? {} : { costDifference }),
+    ...(nights ? { nights } : {}),
+  }));
 }
 
 export const unproven: DataKind<UnprovenFact, never> = {
@@ -41,13 +56,13 @@ export const unproven: DataKind<UnprovenFact, never> = {
   findings: (_, { accounts }) =>
     accounts
       .filter(({ unproven: windows }) => windows.length > 0)
-      .map(({ account, completeThrough, unproven: windows, isConfigured, isTooOld }) => ({
+      .map(({ account, completeThrough, unproven: windows, ...state }) => ({
         ...findingOf('unproven', [account], { account, severity: 'critical', completeThrough }),
         months: monthsTouched(windows),
-        difference: largestDifference(windows) ?? null,
-        count: windows.length,
+        difference: sumOfDifferences(windows) ?? null,
+        count: windowsOf(windows).length,
         windows: mostUrgent(windows),
-        outOfDate: isConfigured && isTooOld ? [{ account, completeThrough }] : [],
+        outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }] }),
       })),
   causes: ({ months, windows, outOfDate }) => [
     // A new month is a new cause: readers still trust its numbers.
@@ -58,11 +73,15 @@ export const unproven: DataKind<UnprovenFact, never> = {
   causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
-    sentences: ['The books keep the numbers that matched last.', ...changeWords(fact), ...missingWords(fact)],
+    sentences: [
+      `Reports and exports keep the numbers that matched the totals last.${nightWords(fact.windows, (words) => ` This was ${words}.`)}`,
+      ...changeWords(fact),
+      ...missingWords(fact),
+    ],
     list: {
       label: `Windows (${fact.count})`,
       items: [
-        ...fact.windows.map(({ start, end, reason }) => `${start}/${end}: ${firstComparison(reason)}`),
+        ...fact.windows.map(({ start, end, ...window }) => `${start}/${end}: ${comparisonWords(window)}`),
         ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
       ],
     },
