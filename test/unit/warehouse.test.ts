@@ -100,6 +100,16 @@ describe('a connection', () => {
     await expect(made).resolves.toBeUndefined();
   });
 
+  test('fails at once where a checkpoint is refused for another cause', async () => {
+    const { connection } = await newDatabase();
+    await connection.run('create table t as select range as a from range(10)');
+    const changed = connection.transaction(async () => {
+      await connection.run('insert into t values (10)');
+      await connection.checkpoint();
+    });
+    await expect(changed).rejects.toThrow('TransactionContext Error');
+  }, 5_000);
+
   test('rolls a transaction back when its work throws, and can be used again', async () => {
     const { connection } = await newDatabase();
     await connection.run('create table t (a integer)');

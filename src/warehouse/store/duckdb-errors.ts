@@ -125,6 +125,13 @@ export function isFileAccess(error: unknown): boolean {
   return /^Permission Error: Cannot access file/.test(messageOf(error).trim());
 }
 
+/** Whether DuckDB refused a checkpoint only because statements of other connections run, and takes one once they ended. */
+export function waitsForOthers(error: unknown): boolean {
+  return /^TransactionContext Error: Cannot CHECKPOINT: there are other write transactions active/.test(
+    messageOf(error).trim(),
+  );
+}
+
 /**
  * A failure of DuckDB's parser. It quotes one byte of a letter that it does not expect, which is no text: Node then has a
  * message of its own.

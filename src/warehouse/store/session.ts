@@ -24,7 +24,7 @@ import {
   type SqlRow,
   type SqlValue,
 } from './connection.ts';
-import { asTyped, type Fail } from './duckdb-errors.ts';
+import { asTyped, type Fail, waitsForOthers } from './duckdb-errors.ts';
 
 /** How often to repeat an interruption: DuckDB ignores one that comes just before a statement starts. */
 const interruptAgainMs = 20;
@@ -46,12 +46,6 @@ export interface SessionOptions {
   readonly onClose: () => void;
   /** DuckDB threads during a checkpoint, which has the machine to itself, and otherwise. */
   readonly threads: { readonly alone: number; readonly usual: number };
-}
-
-/** The error with which DuckDB refuses a statement; throws a failure of the machine, the file or the run. */
-function asRefusal(error: unknown): SqlError {
-  if (error instanceof SqlError) return error;
-  throw error;
 }
 
 /** A DuckDB connection as a `Connection`: one statement after another, interrupted by a signal. */
@@ -163,9 +157,11 @@ export class Session implements Connection {
     const begun = performance.now();
     try {
       for (;;) {
-        const refused = await this.run(checkpointWarehouse).then(() => undefined, asRefusal);
-        if (refused === undefined) return;
-        if (performance.now() - begun > longestStatementMs) throw refused;
+        try {
+          return await this.run(checkpointWarehouse);
+        } catch (error) {
+          if (!waitsForOthers(error) || performance.now() - begun > longestStatementMs) throw error;
+        }
         await setTimeout(checkpointAgainMs);
       }
     } finally {
