@@ -1,4 +1,5 @@
 import type { CommandInput } from '../options/read.ts';
+import type { PublishedPlace } from '../reports/exports/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
 import type { Instant } from '../time/time.ts';
 
@@ -8,12 +9,6 @@ export type Answer = (data: object, words: () => string | Promise<string>) => Pr
 /** Prints answers as JSON, or in words. */
 export function printedAnswer({ json, write }: Pick<BooksContext, 'json' | 'write'>): Answer {
   return async (data, words) => write(json ? `${JSON.stringify(data)}\n` : await words());
-}
-
-/** The folders of a published export. */
-export interface PublishedPlace {
-  readonly reportFolder: string;
-  readonly folder: string;
 }
 
 /** What runs in a child process, because it runs the project's SQL or calculates for long. */

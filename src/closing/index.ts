@@ -1,19 +1,4 @@
-export {
-  type BilledMonth,
-  closeObstacles,
-  firstCloseWarning,
-  invoicesOf,
-  isAsClosed,
-  readBilledMonth,
-  readClosedMonth,
-} from './close.ts';
-export {
-  billedCost,
-  describeInvoices,
-  invoiceDifference,
-  invoiceWarning,
-  invoiceWords,
-  type RevokedInvoice,
-  sameInvoiceWarning,
-  totalBilled,
-} from './invoice.ts';
+export { closeMonth, type MonthClose } from './close-month.ts';
+export { parseInvoices } from './given-invoices.ts';
+export { reopenMonth } from './reopen-month.ts';
+export { exportsOfRevoked } from './revoked.ts';

@@ -25,6 +25,7 @@ import { faultsOfFiles } from '../health/index.ts';
 import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { describeCompleteness } from '../reports/formats/index.ts';
+import { writingRun } from '../runs/index.ts';
 import { type Message, type OutgoingMessage, readInSlack, slackMessage } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
@@ -35,7 +36,6 @@ import { type AnswerCache, answerCache, type MadeBy } from '../warehouse/store/i
 import { knownAlerts } from '../warehouse/watch/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';
-import { writingRun } from './writing-run.ts';
 
 export const alertCommand: Command = {
   name: 'alert',

@@ -2,13 +2,13 @@ import { type AnomalyAlert, type AnomalyFeedback, feedbackGiven, readCalled } fr
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { parseFact } from '../findings/index.ts';
 import { usd } from '../money/money.ts';
+import { writingRun } from '../runs/index.ts';
 import { formatInstant, formatSecond, type Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
 import type { AnomalyCalled, FeedbackGiven, KnownAlert } from '../warehouse/watch/index.ts';
 import { noSuchKey } from './alerts-sinks.ts';
 import type { CommandContext } from './command.ts';
-import { writingRun } from './writing-run.ts';
 
 /** What somebody says about an alert: to be silent until then, what it was, or both. */
 export interface AckAsked {

@@ -17,6 +17,7 @@ import { type AlertFact, type CurrentCauses, currentCauses, parseFact, wordsOf }
 import { flagOf, reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
+import { writingRun } from '../runs/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { nearest, oneOf } from '../text/choices.ts';
@@ -30,7 +31,6 @@ import { type StoredAnswer, storedAnswers } from '../warehouse/watch/index.ts';
 import { acknowledge } from './alerts-ack.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext } from './command.ts';
-import { writingRun } from './writing-run.ts';
 
 const actions = ['test', 'preview', 'ack', 'resend'] as const;
 

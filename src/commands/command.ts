@@ -2,23 +2,18 @@ import type { Readable, Writable } from 'node:stream';
 import type { Answer } from '../answers/index.ts';
 import type { Effects, HttpSend } from '../base/effects.ts';
 import type { UsageError } from '../base/errors.ts';
-import type { Failure } from '../base/failure.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
-import type { SpendNow } from '../budgets/spend/index.ts';
 import type { CommandInput, DescribedOption, Options } from '../options/read.ts';
 import type { CommandName } from '../options/table.ts';
+import type { RunUnderWay } from '../runs/index.ts';
+import type { Ask } from '../setup/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
-import type { Warehouse } from '../warehouse/index.ts';
-import type { CheckResult } from '../warehouse/ledger/index.ts';
 
 export interface CommandArgument {
   /** As commander reads it: `<name>` where required, `[name]` where not. */
   readonly name: string;
   readonly summary: string;
 }
-
-/** Prompts a person for a line. Input that may be a secret is not echoed. */
-export type Ask = (question: string, how?: { readonly isHidden: boolean }) => Promise<string>;
 
 /** What every command receives: the outside world, and the values of the common options. */
 export interface CommandContext {
@@ -76,24 +71,6 @@ export interface CommandContext {
   waitingFor(): string | undefined;
   /** An HTTP client with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
-}
-
-/** The job run that a command is a step of. The run holds the warehouse and has the row in `runs`. */
-export interface RunUnderWay {
-  readonly warehouse: Warehouse;
-  readonly runNumber: number;
-  /** The command that its user started, which the next step after a failure names: `run nightly`. */
-  readonly startedAs: string;
-  /** Whether no step follows, so that the end of the run publishes what this step wrote. */
-  readonly isLast: boolean;
-  /** Why the step failed, if its command returns an exit code instead of throwing. */
-  explain(failures: readonly Failure[]): void;
-  /** The spend of every budget, if a step just computed it. */
-  keepSpends(spends: readonly SpendNow[]): void;
-  /** What the checks of a step found, for the alerts of this run. */
-  keepChecks(results: readonly CheckResult[]): void;
-  /** What the checks of this run found in the books as they are; undefined if none ran since a step changed them. */
-  checksFound(): readonly CheckResult[] | undefined;
 }
 
 /** What help and completion say of a command. */

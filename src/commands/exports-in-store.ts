@@ -1,13 +1,8 @@
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { type Destination, folderOf, loadConfig, parseDestination, type StorageSettings } from '../config/index.ts';
+import { type Destination, folderOf, loadConfig, parseDestination } from '../config/index.ts';
+import type { StorePlace } from '../storage/index.ts';
 import type { CommandContext } from './command.ts';
-
-/** A place in an object store, and how it is reached. */
-export interface StorePlace {
-  readonly destination: Destination;
-  readonly settings: StorageSettings;
-}
 
 /**
  * Where a command's exports go besides the local folder: `--out s3://…`, or `exports.to` of the configuration unless

@@ -4,16 +4,15 @@ import { failuresOf, redactedFailures } from '../base/failure.ts';
 import { wait } from '../base/next-step.ts';
 import { clientFor, loadConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { failuresOfRun, type IngestProgress, ingest } from '../ingest/index.ts';
+import { failuresOfRun, type IngestProgress, ingest, tidyLanding } from '../ingest/index.ts';
 import type { CommandInput } from '../options/read.ts';
 import { checkRange, reading } from '../options/read.ts';
 import { minutesOfAccount, minutesOfWindow, options } from '../options/table.ts';
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
+import { writingRun } from '../runs/index.ts';
 import { folded } from '../terminal/index.ts';
-import { tidyLanding } from './archive-landing.ts';
 import type { Command, CommandContext } from './command.ts';
 import { sumOf } from './sum-of.ts';
-import { writingRun } from './writing-run.ts';
 
 /**
  * A request without an answer after this time gives its place to another account, so that a slow platform holds up no

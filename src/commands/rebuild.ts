@@ -1,23 +1,12 @@
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { markMended } from '../alerts/index.ts';
-import { exitCodes, OlderBooksError, UsageError } from '../base/errors.ts';
-import { expectProject } from '../base/project-folder.ts';
+import { exitCodes } from '../base/errors.ts';
+import { rebuildInto } from '../ingest/index.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { counted } from '../text/counted.ts';
-import {
-  isWarehouse,
-  loadsOfSnapshot,
-  openPresentWarehouse,
-  readSeal,
-  snapshotFile,
-  type TableComparison,
-} from '../warehouse/integrity/index.ts';
-import type { Command, CommandContext } from './command.ts';
-import { makeWarehouse } from './rebuild-warehouse.ts';
-import { openWhenFree } from './wait.ts';
-import { openProjectWarehouse } from './writing-run.ts';
+import type { TableComparison } from '../warehouse/integrity/index.ts';
+import type { Command } from './command.ts';
 
 export const rebuildCommand: Command = {
   name: 'rebuild',
@@ -29,70 +18,17 @@ export const rebuildCommand: Command = {
     const { into, wait: waitMs } = values;
     if (into === undefined) problem('--into is missing: name the file to create, such as --into rebuilt.duckdb');
     check();
-    expectProject(context);
     const file = resolve(context.folder, into ?? '');
-    await refuseExisting(file);
-    if (file === snapshotFile(context.dir)) {
-      throw new UsageError('--into names the snapshot; run "costbook repair" to recreate that');
-    }
-
-    const opening = openWhenFree(() => openPresentWarehouse(context.dir, context.signal), waitMs, context);
-    // The rows of an older schema cannot be compared; the snapshot's seal says how much there must be.
-    const present = await opening.catch((error: unknown) => {
-      if (error instanceof OlderBooksError) return undefined;
-      throw error;
-    });
-    try {
-      const asked = {
-        throughEvent: present?.lastEvent,
-        throughLoad: present?.lastLoadNumber,
-        inBooks: present?.lastEvent ?? (await lastPublishedEvent(context.dir)),
-        loadsInBooks: () => present?.loads() ?? loadsOfSnapshot(context.dir, context.signal),
-      };
-      const { loads } = await makeWarehouse(file, asked, context);
-      const isPublished = isWarehouse(context.dir, file);
-      if (isPublished) await publishAnew(context);
-      const tables = await present?.compareWith(file);
-      const isIdentical = tables?.every(({ onlyHere, onlyThere }) => onlyHere === 0 && onlyThere === 0);
-      const answer = context.json
-        ? JSON.stringify({ file, loads, published: isPublished, identical: isIdentical ?? null, tables: tables ?? [] })
-        : describe(file, loads, tables, isPublished);
-      await context.write(`${context.redact(answer)}\n`);
-      return isIdentical === false ? exitCodes.unproven : exitCodes.done;
-    } finally {
-      present?.close();
-    }
+    const { loads, isPublished, tables } = await rebuildInto(file, waitMs, context);
+    if (isPublished) await markMended(context);
+    const isIdentical = tables?.every(({ onlyHere, onlyThere }) => onlyHere === 0 && onlyThere === 0);
+    const answer = context.json
+      ? JSON.stringify({ file, loads, published: isPublished, identical: isIdentical ?? null, tables: tables ?? [] })
+      : describe(file, loads, tables, isPublished);
+    await context.write(`${context.redact(answer)}\n`);
+    return isIdentical === false ? exitCodes.unproven : exitCodes.done;
   },
 };
-
-/** The last journal event in the snapshot; undefined if it cannot be used. */
-async function lastPublishedEvent(dir: string): Promise<number | undefined> {
-  const found = await readSeal(snapshotFile(dir)).catch(() => undefined);
-  return found?.state === 'intact' ? found.seal.lastEvent : undefined;
-}
-
-async function refuseExisting(file: string): Promise<void> {
-  const isThere = await stat(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false;
-      throw error;
-    },
-  );
-  if (isThere) throw new UsageError(`--into: ${file} already exists; choose another name, or remove it first`);
-}
-
-/** Publishes a warehouse that was rebuilt in place. */
-async function publishAnew(context: CommandContext): Promise<void> {
-  const warehouse = await openProjectWarehouse(0, context);
-  try {
-    context.progress('publishing the snapshot');
-    await warehouse.publish();
-    await markMended(context);
-  } finally {
-    warehouse.close();
-  }
-}
 
 function describe(
   file: string,

@@ -1,18 +1,16 @@
-import { exitCodes, UsageError } from '../base/errors.ts';
-import { invoicesOf } from '../closing/index.ts';
+import { exitCodes } from '../base/errors.ts';
+import { reopenMonth } from '../closing/index.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { revokedWords } from '../reports/exports/index.ts';
-import { formatInstant, formatMonth, parseMonth } from '../time/time.ts';
+import { writingRun } from '../runs/index.ts';
+import { parseMonth } from '../time/time.ts';
 import { expectBooks } from '../warehouse/integrity/index.ts';
-import { type ClosedMonth, invoiceOption } from '../warehouse/ledger/index.ts';
+import { type Invoice, invoiceOption } from '../warehouse/ledger/index.ts';
 import type { Command } from './command.ts';
-import { exportsOfRevoked } from './revoked.ts';
-import { writingRun } from './writing-run.ts';
 
 /** How to close the month with the invoice of the revoked close; empty if that had none. */
-function closeWords(name: string, month: ClosedMonth): string {
-  const invoices = invoicesOf(month);
+function closeWords(name: string, invoices: readonly Invoice[]): string {
   return invoices.length === 0
     ? ''
     : `It had ${invoices.length === 1 ? 'an invoice. To close it with the same one' : 'invoices. To close it with the same ones'}: costbook close ${name} ${invoiceOption(invoices)}\n`;
@@ -33,30 +31,12 @@ export const reopenCommand: Command = {
     check();
     await expectBooks(context.dir); // nothing published: nothing to reopen, no file to make
     return writingRun('reopen', waitMs, context, async (warehouse) => {
-      const closed = await warehouse.closedMonths();
-      const last = closed.at(-1);
-      const before = closed.find((candidate) => candidate.month === month);
-      const name = formatMonth(month);
-      if (last === undefined || before === undefined) {
-        const expected =
-          last === undefined ? 'and no other month is' : `and the newest closed month is ${formatMonth(last.month)}`;
-        throw new UsageError(`${name} is not closed, ${expected}`);
-      }
-      if (last.month !== month) {
-        const newest = formatMonth(last.month);
-        throw new UsageError(
-          `${name} cannot be reopened while ${newest} is closed: first run "costbook reopen ${newest} --reason …"`,
-        );
-      }
-      const reopenedAt = await warehouse.reopenMonth(month, context.redact(reason.trim()), context.effects.now());
-      const closedAt = formatInstant(before.closedAt);
-      const close = { month: name, closedAt: before.closedAt, reopenedAt, isClosedAgain: false };
-      const revoked = await exportsOfRevoked(context.dir, [close]);
+      const { name, closedAt, reopenedAt, invoices, revoked } = await reopenMonth(month, reason, warehouse, context);
       const words = revokedWords(revoked);
-      await context.write(
-        context.json
-          ? `${JSON.stringify({ month: name, closedAt, reopenedAt: formatInstant(reopenedAt), revoked })}\n`
-          : `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n${closeWords(name, before)}${words === undefined ? '' : `${words}\n`}`,
+      await context.answer(
+        { month: name, closedAt, reopenedAt, revoked },
+        () =>
+          `${name} is open again. It was closed at ${closedAt}; --as-of ${closedAt} still shows the numbers of that close.\n${closeWords(name, invoices)}${words === undefined ? '' : `${words}\n`}`,
       );
       return { exitCode: exitCodes.done };
     });

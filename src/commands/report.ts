@@ -1,8 +1,8 @@
-import type { PublishedPlace } from '../answers/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
+import type { PublishedPlace } from '../reports/exports/index.ts';
 import type { Command } from './command.ts';
 import { runInChild } from './run-in-child.ts';
 
@@ -50,7 +50,7 @@ export const reportCommand: Command = {
     const onPublished = (one: PublishedPlace) => void published.push(one);
     const exitCode = await runInChild('report', input, context, { ...limits, signal, write, onPublished });
     if (place !== undefined && exitCode === exitCodes.done) {
-      const { sendExports } = await import('./send-exports.ts');
+      const { sendExports } = await import('../storage/index.ts');
       await sendExports(published, rootOf(context.dir), place, context);
     }
     return exitCode;

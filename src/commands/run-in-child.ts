@@ -1,14 +1,9 @@
 import { resolve } from 'node:path';
-import type {
-  ChildCommandAnswer,
-  ChildCommandRequest,
-  ChildEvent,
-  ChildName,
-  PublishedPlace,
-} from '../answers/index.ts';
+import type { ChildCommandAnswer, ChildCommandRequest, ChildEvent, ChildName } from '../answers/index.ts';
 import { MachineError } from '../base/errors.ts';
 import type { CommandInput } from '../options/read.ts';
 import { type ChildLimits, isExitCode, runChild } from '../query/index.ts';
+import type { PublishedPlace } from '../reports/exports/index.ts';
 import type { CommandContext } from './command.ts';
 
 type InChildLimits = ChildLimits & {

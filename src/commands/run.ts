@@ -27,6 +27,7 @@ import {
 } from '../jobs/index.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
+import { type Outcome, openEnd, openForRun, withStepOfRun } from '../runs/index.ts';
 import { sendPing } from '../sinks/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
@@ -34,7 +35,6 @@ import type { Warehouse } from '../warehouse/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
-import { type Outcome, openEnd, openForRun, withStepOfRun } from './writing-run.ts';
 
 /** Steps after which the results of earlier checks say nothing about the books. */
 const changesBooks: readonly StepName[] = ['ingest', 'close'];

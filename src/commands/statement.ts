@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import type { PublishedPlace } from '../answers/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import { folderOf, loadConfig } from '../config/index.ts';
@@ -15,6 +14,7 @@ import {
 import type { CommandInput } from '../options/read.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
+import type { PublishedPlace } from '../reports/exports/index.ts';
 import { filesOf } from '../reports/exports/index.ts';
 import {
   type CompletenessState,
@@ -43,6 +43,7 @@ import {
   type StatementMonth,
   statementReports,
 } from '../statement/index.ts';
+import { sendExports } from '../storage/index.ts';
 import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatMonth, type Instant } from '../time/time.ts';
@@ -52,7 +53,6 @@ import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { storeOf } from './exports-in-store.ts';
-import { sendExports } from './send-exports.ts';
 
 export const statementCommand: Command = {
   name: 'statement',

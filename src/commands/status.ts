@@ -13,6 +13,7 @@ import {
   repair,
   unprovenStepAfter,
 } from '../base/next-step.ts';
+import { exportsOfRevoked } from '../closing/index.ts';
 import { loadConfig } from '../config/index.ts';
 import {
   alertRows,
@@ -57,7 +58,6 @@ import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { faultsOfJobFiles, type JobFileFaults } from './job-mistakes.ts';
-import { exportsOfRevoked } from './revoked.ts';
 import { unprovenLines } from './unproven-lines.ts';
 
 export const statusCommand: Command = {

@@ -17,6 +17,7 @@ import { eachOf } from '../options/kinds.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf } from '../reports/formats/index.ts';
+import { writingRun } from '../runs/index.ts';
 import { answersToOf, type Message, readInSlack, showsPictures, slackMessage } from '../sinks/index.ts';
 import { parseChoice } from '../text/choices.ts';
 import { formatSecond } from '../time/time.ts';
@@ -25,7 +26,6 @@ import type { Connection } from '../warehouse/store/index.ts';
 import { answerCache } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { openPublished } from './open-published.ts';
-import { writingRun } from './writing-run.ts';
 
 export const summarizeCommand: Command = {
   name: 'summarize',

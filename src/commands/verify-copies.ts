@@ -5,12 +5,19 @@ import { isStoreAddress } from '../config/index.ts';
 import { landingPlaces } from '../fetch/index.ts';
 import type { CommandInput } from '../options/read.ts';
 import { copyFacts } from '../reports/exports/index.ts';
-import { landingHere, type VerifiedArchive, type VerifiedCopy, verifyArchive, verifyCopies } from '../storage/index.ts';
+import {
+  landingHere,
+  openStore,
+  type StorePlace,
+  type VerifiedArchive,
+  type VerifiedCopy,
+  verifyArchive,
+  verifyCopies,
+} from '../storage/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { CommandContext } from './command.ts';
-import { configOf, destinationOf, rootOf, type StorePlace } from './exports-in-store.ts';
-import { openStore } from './send-exports.ts';
+import { configOf, destinationOf, rootOf } from './exports-in-store.ts';
 
 /** Verifies the exports of a folder: prints what it finds, or gives it as data. */
 export interface VerificationHere {

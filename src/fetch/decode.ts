@@ -2,6 +2,7 @@ import { excerpt, RefusedAnswerError } from '../base/errors.ts';
 import { plainDecimal } from '../money/money.ts';
 import { answerLimits } from '../platform/index.ts';
 import { formatInstant, parseRfc3339, type Window } from '../time/time.ts';
+import type { Page, PageEntry, PagePoints } from '../warehouse/page.ts';
 import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
 import { scanPoints } from './scan.ts';
 
@@ -22,41 +23,10 @@ export interface Expected {
   readonly about: string;
 }
 
-/** One group of a page. A missing dimension (absent, null or empty) is undefined. */
-export interface DecodedEntry {
-  readonly workspace: string | undefined;
-  readonly resourceType: string | undefined;
-  readonly resourceName: string | undefined;
-  readonly resourceUuid: string | undefined;
-  readonly billingDimension: string | undefined;
-  /** The group's own totals as decimal text: USD, and its unit. */
-  readonly cost: string;
-  readonly usage: string;
-}
-
-/** The buckets that are not all zero, as columns: row i is bucket `bucket[i]` of entry `entry[i]`. */
-export interface DecodedPoints {
-  readonly count: number;
-  /** Index into the page's entries. */
-  readonly entry: Int32Array;
-  /** Position of the bucket within the window: hours (days, months) since its start. */
-  readonly bucket: Int32Array;
-  /** USD × 10^12. */
-  readonly cost: BigInt64Array;
-  /** Unit × 10^6. */
-  readonly usage: BigInt64Array;
-}
-
-export interface DecodedPage {
+/** A page, and what the reader of the answer needs besides. */
+export interface DecodedPage extends Page {
   readonly hasMore: boolean;
   readonly nextCursor: string | undefined;
-  /** `summary.totalCost` of the whole query, plain decimal text in USD. */
-  readonly totalCost: string;
-  /** The most decimals in any cost total and any usage total of this page. */
-  readonly costDecimals: number;
-  readonly usageDecimals: number;
-  readonly entries: readonly DecodedEntry[];
-  readonly points: DecodedPoints;
   /**
    * Fields that the interface does not list, as paths such as `data[].region`; only the first ones if there are many.
    */
@@ -106,7 +76,7 @@ function scanPage(
   bytes: Buffer,
   { window, resolution }: Expected,
   parse: (bytes: Buffer) => unknown,
-): { body: unknown; points: DecodedPoints } | undefined {
+): { body: unknown; points: PagePoints } | undefined {
   const starts = bucketsOf(window, resolution).map(({ start }) => start);
   // No bucket of a page is written in fewer bytes: `{"timestamp":"2026-10-01T00:00:00Z","cost":0,"usage":0},`.
   const columns = pointColumns(Math.ceil(bytes.length / 50));
@@ -130,7 +100,7 @@ function pointColumns(capacity: number): {
   add(entry: number, bucket: number, cost: unknown, usage: unknown): boolean;
   /** Which of the two amounts `add` refused: the cost if it is wrong, otherwise the usage. */
   refused(cost: unknown): { readonly field: 'cost' | 'usage'; readonly wanted: string };
-  points(): DecodedPoints;
+  points(): PagePoints;
 } {
   const { entries, buckets, costs, usages } = columnsFor(capacity);
   let count = 0;
@@ -189,7 +159,7 @@ function columnsFor(capacity: number): Columns {
 }
 
 /** Decodes a page; uses the given points if they were scanned before. */
-function decode(body: unknown, expected: Expected, scanned: DecodedPoints | undefined): DecodedPage {
+function decode(body: unknown, expected: Expected, scanned: PagePoints | undefined): DecodedPage {
   const unknownFields = new Set<string>();
   const reader: PageReader = { ...expected, unknownFields };
   const page = objectAt(reader, body, 'the body');
@@ -288,7 +258,7 @@ function readMeta(reader: PageReader, value: unknown): { hasMore: boolean; nextC
 }
 
 /** A group of the page, without its series. */
-function readEntry(reader: PageReader, entry: Json, at: string): DecodedEntry {
+function readEntry(reader: PageReader, entry: Json, at: string): PageEntry {
   noteUnknown(reader, entry, 'data[].');
   const group = objectAt(reader, entry['summary'], `${at}.summary`);
   noteUnknown(reader, group, 'data[].summary.');
@@ -308,11 +278,11 @@ function readEntry(reader: PageReader, entry: Json, at: string): DecodedEntry {
 /** Reads the series of a page's entries into columns of points. */
 interface SeriesReader {
   read(series: unknown, entry: number, at: string): void;
-  points(): DecodedPoints;
+  points(): PagePoints;
 }
 
 /** For points that were scanned before. */
-function alreadyRead(points: DecodedPoints): SeriesReader {
+function alreadyRead(points: PagePoints): SeriesReader {
   return { read: () => undefined, points: () => points };
 }
 
@@ -480,7 +450,7 @@ function amountsIn(value: unknown, scale: number): bigint[] | undefined {
 }
 
 /** The points of a page together with those of its large buckets. */
-function withLarge(points: DecodedPoints, large: readonly Point[]): DecodedPoints {
+function withLarge(points: PagePoints, large: readonly Point[]): PagePoints {
   if (large.length === 0) return points;
   const { count } = points;
   return {

@@ -25,7 +25,7 @@ export {
   settledUntil,
   wholeMonths,
 } from './plan-verification.ts';
-export { type CoveredWindow, coverWindows, type PlannedWindow, planWindows } from './plan-windows.ts';
+export { coverWindows, type PlannedWindow, planWindows } from './plan-windows.ts';
 export {
   controlQuery,
   daysQuery,
@@ -34,12 +34,11 @@ export {
   type Purpose,
   type Query,
   queryParameters,
-  type Role,
   repairQuery,
   residualQuery,
   seriesQuery,
   typesQuery,
 } from './queries.ts';
-export { askQuery, type PageSink } from './query-pages.ts';
+export { askQuery } from './query-pages.ts';
 export { decodeResource } from './resource.ts';
 export { decodeDeployments } from './resource-events.ts';

@@ -5,10 +5,11 @@ import { UnprovenError } from '../base/errors.ts';
 import { loadWithPresentNames } from '../base/former-formats.ts';
 import { act } from '../base/next-step.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time/time.ts';
+import type { PageSink } from '../warehouse/page.ts';
 import type { DecodedPage } from './decode.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
 import { describeQuery, type Query, queryParameters } from './queries.ts';
-import { type PageSink, readPage } from './query-pages.ts';
+import { readPage } from './query-pages.ts';
 
 /** A load as its landing folder describes it. */
 export interface StoredLoad {

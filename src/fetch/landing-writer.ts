@@ -4,7 +4,8 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
 import { formatInstant, formatWindow, type Instant, type Window } from '../time/time.ts';
-import { describeQuery, type Query, queryParameters, type Role } from './queries.ts';
+import type { Reconciliation, Role } from '../warehouse/page.ts';
+import { describeQuery, type Query, queryParameters } from './queries.ts';
 
 /** The folder in which one window's pages arrive. */
 export interface LandingFolder {
@@ -37,19 +38,6 @@ export interface StoredPage {
   readonly number: number;
   /** The parameters of the query's first page: window, groupBy, filters. */
   readonly request: Readonly<Record<string, string>>;
-}
-
-/** A comparison with the platform's totals, as `load.json` stores it. */
-export interface StoredReconciliation {
-  readonly checkCode: string;
-  readonly measure: string;
-  readonly billingDimension?: string | undefined;
-  readonly rowCount: string;
-  readonly ours: string;
-  readonly theirs: string;
-  readonly difference: string;
-  readonly tolerance: number;
-  readonly proven: boolean;
 }
 
 /** The content of `load.json` except its pages; instants are texts, costs are decimal text. */
@@ -90,7 +78,7 @@ export interface LoadRecord {
    * The comparisons of a load that changed nothing: with its covered windows they recreate it, even without its
    * answers.
    */
-  readonly reconciliations: readonly StoredReconciliation[] | null;
+  readonly reconciliations: readonly Reconciliation[] | null;
 }
 
 /**

@@ -9,9 +9,17 @@ import {
   unionWindows,
   type Window,
 } from '../time/time.ts';
+import type {
+  ContradictedQuestion,
+  CoveredWindow,
+  Role,
+  SeriesLife,
+  SeriesQuestion,
+  SeriesVerified,
+} from '../warehouse/page.ts';
 import { splitAtMidnight } from './buckets.ts';
-import { type CoveredWindow, coverWindows } from './plan-windows.ts';
-import { daysQuery, monthsQuery, namesQuery, type Query, type Role, seriesQuery } from './queries.ts';
+import { coverWindows } from './plan-windows.ts';
+import { daysQuery, monthsQuery, namesQuery, type Query, seriesQuery } from './queries.ts';
 
 /** The start of the first day whose hours may still change. */
 export function settledUntil(lastHour: Instant, settleDays: number): Instant {
@@ -67,21 +75,6 @@ export function monthsQueries(months: readonly Window[]): Query[] {
 /** A value for `verifyDays` that means all days. */
 export const everyDay = 100_000;
 
-/** How many series of a billing dimension have a given first and last day. */
-export interface SeriesLives {
-  /** Undefined for series without a billing dimension. */
-  readonly billingDimension: string | undefined;
-  /** Start of a UTC day. */
-  readonly day: Instant;
-  readonly began: number;
-  readonly ended: number;
-  /** Whether the billing dimension has any rows without UUID. */
-  readonly hasRowsWithoutUuid: boolean;
-}
-
-/** How series are identified: by UUID, or by name to include rows without UUID. */
-export type SeriesQuestion = 'series' | 'names';
-
 /** A part of the past whose series are queried at once: all billing dimensions, or one. */
 export interface SeriesWindow {
   readonly question: SeriesQuestion;
@@ -101,7 +94,7 @@ export interface SeriesWindow {
 export function seriesWindows(
   question: SeriesQuestion,
   past: Window,
-  lives: readonly SeriesLives[],
+  lives: readonly SeriesLife[],
   maxPages: number,
 ): SeriesWindow[] {
   const wanted = lives.filter(({ hasRowsWithoutUuid }) => question === 'series' || hasRowsWithoutUuid);
@@ -135,7 +128,7 @@ function yearsOf({ start, end }: Window): Window[] {
 /** The windows of one billing dimension. */
 function windowsOf(
   past: Window,
-  lives: readonly SeriesLives[],
+  lives: readonly SeriesLife[],
   capacity: number,
 ): Pick<SeriesWindow, 'window' | 'resolution' | 'pages'>[] {
   const seriesParts: Pick<SeriesWindow, 'window' | 'resolution' | 'pages'>[] = [];
@@ -164,19 +157,11 @@ function endOf(past: Window, instant: Instant): Instant {
   return Math.min(past.end, instant);
 }
 
-/** When the series of a billing dimension (undefined: all together) were last verified from an instant on. */
-export interface SeriesVerified {
-  readonly question: SeriesQuestion;
-  readonly billingDimension: string | undefined;
-  readonly from: Instant;
-  readonly at: Instant;
-}
-
 /** A window of the past with its series' first and last days, identified either way. */
 export interface PastWindow {
   readonly window: Window;
-  readonly series: readonly SeriesLives[];
-  readonly names: readonly SeriesLives[];
+  readonly series: readonly SeriesLife[];
+  readonly names: readonly SeriesLife[];
 }
 
 /**
@@ -204,18 +189,9 @@ export function seriesQueries(
   ];
 }
 
-/** A query whose answer is recorded as a contradiction. */
-export interface RecordedQuestion {
-  readonly purpose: 'days' | 'months' | SeriesQuestion;
-  readonly unit: 'day' | 'month';
-  /** Undefined if it covers all of them. */
-  readonly billingDimension: string | undefined;
-  readonly window: Window;
-}
-
 /** The queries that fetch recorded contradictions of series again, in order, adjacent ones as one. */
-export function recordedSeriesQueries(recorded: readonly RecordedQuestion[], role: Role | undefined): Query[] {
-  const groups = new Map<string, RecordedQuestion[]>();
+export function recordedSeriesQueries(recorded: readonly ContradictedQuestion[], role: Role | undefined): Query[] {
+  const groups = new Map<string, ContradictedQuestion[]>();
   for (const one of recorded) {
     if (one.purpose !== 'series' && one.purpose !== 'names') continue;
     const key = JSON.stringify([one.purpose, one.unit, one.billingDimension]);
@@ -268,7 +244,7 @@ function keyOf(question: SeriesQuestion, billingDimension: string | undefined, f
 }
 
 /** Series that may have an hour in the window: started before its end, not ended before its start. */
-function alive(lives: readonly SeriesLives[], { start, end }: Window): number {
+function alive(lives: readonly SeriesLife[], { start, end }: Window): number {
   return lives.reduce((sum, { day, began, ended }) => sum + (day < end ? began : 0) - (day < start ? ended : 0), 0);
 }
 

@@ -8,6 +8,7 @@ import {
   unionWindows,
   type Window,
 } from '../time/time.ts';
+import type { CoveredWindow } from '../warehouse/page.ts';
 
 /**
  * Why a window is fetched: part of it was never loaded; all of it is young; it failed reconciliation, or a user asked
@@ -19,14 +20,6 @@ export type Reason = 'new' | 'settle' | 'repair';
 export interface PlannedWindow {
   readonly window: Window;
   readonly reason: Reason;
-}
-
-/** A range of hours in the books, and how they got there. */
-export interface CoveredWindow extends Window {
-  /** Hours from this instant on were too young to count as complete when they were fetched. */
-  readonly claimedEnd: Instant;
-  /** When they were fetched. */
-  readonly seenAt: Instant;
 }
 
 /** The planner's input. */

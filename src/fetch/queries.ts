@@ -1,9 +1,7 @@
 import { type GroupByDimension, metricsLimits } from '../platform/index.ts';
 import { formatInstant, type Window } from '../time/time.ts';
+import type { Role } from '../warehouse/page.ts';
 import type { AskedResolution } from './buckets.ts';
-
-/** What the token may see: grouping and filtering by workspace need an account admin (5.7). */
-export type Role = 'admin' | 'member';
 
 /**
  * The purpose of a query.

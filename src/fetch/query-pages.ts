@@ -10,21 +10,14 @@ import {
   unpackBody,
 } from '../platform/index.ts';
 import { formatWindow } from '../time/time.ts';
-import { type DecodedEntry, type DecodedPage, decodeBytes } from './decode.ts';
+import type { PageEntry, PageSink } from '../warehouse/page.ts';
+import { type DecodedPage, decodeBytes } from './decode.ts';
 import { decodeElsewhere } from './decode-elsewhere.ts';
 import type { LandingFolder } from './landing-writer.ts';
 import { describeQuery, type Query, queryParameters } from './queries.ts';
 
 /** How often a query restarts after the platform refused its cursor. */
 const maxRestarts = 3;
-
-/** The receiver of a query's decoded pages. */
-export interface PageSink {
-  /** Called for each page in order. */
-  page(page: DecodedPage): void | Promise<void>;
-  /** The query restarts: discard everything passed so far. */
-  restart(): void | Promise<void>;
-}
 
 /**
  * Runs one query to its last page: stores each page as it came, decodes it, and passes it to the sink. If the platform
@@ -37,7 +30,7 @@ export async function askQuery(options: {
   client: Client;
   /** Where the pages are stored; answers that only verify are not. */
   landing: Pick<LandingFolder, 'page' | 'restart'>;
-  sink: PageSink;
+  sink: PageSink<DecodedPage>;
   log: Log;
   signal: AbortSignal;
 }): Promise<number> {
@@ -79,7 +72,7 @@ export async function askQuery(options: {
 }
 
 /** The key of a group within its query. */
-function keyOf({ workspace, resourceType, resourceName, resourceUuid, billingDimension }: DecodedEntry): string {
+function keyOf({ workspace, resourceType, resourceName, resourceUuid, billingDimension }: PageEntry): string {
   return JSON.stringify([workspace, resourceType, resourceName, resourceUuid, billingDimension]);
 }
 

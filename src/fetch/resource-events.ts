@@ -1,26 +1,6 @@
 import type { RawResource } from '../platform/index.ts';
 import { formatInstant, parseRfc3339 } from '../time/time.ts';
-
-/** An entry of a resource's deployment history (2.3); texts are cut to a bounded length. */
-export interface ResourceEvent {
-  /** As `2026-10-01T00:00:00Z`. */
-  readonly time: string;
-  readonly type: string | undefined;
-  readonly status: string | undefined;
-  readonly message: string | undefined;
-  readonly revision: string | undefined;
-  readonly canaryRevision: string | undefined;
-}
-
-/** What a resource runs. Undefined where the listing does not name it. */
-export interface ResourceRuntime {
-  readonly image: string | undefined;
-  /** The active revision. */
-  readonly revision: string | undefined;
-  /** Instances that are always warm. */
-  readonly minScale: number | undefined;
-  readonly maxScale: number | undefined;
-}
+import type { ResourceEvent, ResourceRuntime } from '../warehouse/page.ts';
 
 /** The deployments of a listed resource, decoded. */
 export interface DecodedDeployments {

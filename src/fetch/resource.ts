@@ -1,47 +1,6 @@
 import type { RawResource } from '../platform/index.ts';
 import { formatInstant, parseRfc3339 } from '../time/time.ts';
-
-/** The stored state of a resource. Fields that are not listed here are never stored, secrets least of all. */
-export interface ResourceState {
-  readonly name: string;
-  /** Undefined if the listing does not name the owner. */
-  readonly workspace: string | undefined;
-  readonly uuid: string | undefined;
-  /** Instants as `2026-10-01T00:00:00Z`. */
-  readonly createdAt: string | undefined;
-  readonly updatedAt: string | undefined;
-  readonly displayName: string | undefined;
-  readonly externalId: string | undefined;
-  /** A JSON object with text values and sorted keys; undefined if there are none. */
-  readonly labels: string | undefined;
-  readonly region: string | undefined;
-  readonly memoryMb: number | undefined;
-  readonly generation: string | undefined;
-  readonly status: string | undefined;
-  readonly isEnabled: boolean | undefined;
-  readonly plan: string | undefined;
-  readonly createdBy: string | undefined;
-  /** A sorted JSON array of names; undefined if there are none. */
-  readonly integrationConnections: string | undefined;
-  /** A sorted JSON array of names; `[]` if it mounts none, undefined if its type mounts no volumes. */
-  readonly volumes: string | undefined;
-  /** The kind of provider behind a model. */
-  readonly provider: string | undefined;
-}
-
-/** What a listing says about the use of a resource. It changes often, so it is no part of the state. */
-export interface ResourceUse {
-  /** The runtime state of a sandbox. */
-  readonly runtimeState: string | undefined;
-  readonly lastUsedAt: string | undefined;
-  readonly expiresAt: string | undefined;
-  /** A duration, as the platform writes it. */
-  readonly timeToLive: string | undefined;
-  /** A JSON array of objects with the texts `action`, `type` and `value`; undefined if there are none. */
-  readonly expirationPolicies: string | undefined;
-  /** Instances that are always warm. */
-  readonly minScale: number | undefined;
-}
+import type { ResourceState, ResourceUse } from '../warehouse/page.ts';
 
 /** A listed resource, decoded. */
 export interface DecodedResource {

@@ -1,4 +1,5 @@
 export { type ClockFault, futureInstants, warnOfFutureDates } from './books-clock.ts';
+export type { HealthContext } from './context.ts';
 export { examine } from './examine.ts';
 export { type FileFault, faultsOfFiles } from './files-of-books.ts';
 export type { Diagnosis } from './found.ts';

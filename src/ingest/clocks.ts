@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.ts';
 import { type Client, type Clocks, operations } from '../platform/index.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
-import type { CoveredWindow } from '../warehouse/ledger/index.ts';
+import type { CoveredWindow } from '../warehouse/page.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 
 /**

@@ -5,9 +5,7 @@ import {
   type DecodedPage,
   describeQuery,
   detailQuery,
-  type PageSink,
   type Query,
-  type Role,
   repairQuery,
   residualQuery,
   typesQuery,
@@ -18,10 +16,10 @@ import {
   checkWords,
   type DifferingHours,
   type LoadedQuery,
-  type Reconciliation,
   type Stage,
   type TotalsKnown,
 } from '../warehouse/load/index.ts';
+import type { PageSink, Reconciliation, Role } from '../warehouse/page.ts';
 
 /** More queries of one kind than this cost more calls than one query about everything, which takes one or two pages. */
 const manyQuestions = 3;

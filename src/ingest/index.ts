@@ -11,7 +11,7 @@ import {
 import { type Failure, failuresOf, redactedFailures, unprovenWindowCode } from '../base/failure.ts';
 import { unprovenStepAfter } from '../base/next-step.ts';
 import type { AccountConfig } from '../config/index.ts';
-import { coverWindows, planWindows, type Role } from '../fetch/index.ts';
+import { coverWindows, planWindows } from '../fetch/index.ts';
 import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
 import {
   floorHour,
@@ -23,8 +23,9 @@ import {
   intersectWindows,
   type Window,
 } from '../time/time.ts';
-import { type CoveredWindow, startOfBooks, type UnprovenWindow } from '../warehouse/ledger/index.ts';
+import { startOfBooks, type UnprovenWindow } from '../warehouse/ledger/index.ts';
 import type { TotalDecimals, TotalsKnown } from '../warehouse/load/index.ts';
+import type { CoveredWindow, Role } from '../warehouse/page.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
 import { ingestWindows, isHopeless } from './ingest-windows.ts';
 import { type ListingSummary, readInventory } from './inventory.ts';
@@ -33,17 +34,14 @@ import { accountsAtOnce, openSharedWork, type SharedWork } from './shared-work.t
 import { countingClient, type IngestRequest, type IngestTools, type RequestCounts } from './tools.ts';
 import { openPast, type PastVerification } from './verify-past.ts';
 
-export {
-  acceptLosses,
-  checkLanding,
-  LandingLossError,
-  putInPlace,
-  rebuildLoads,
-  withLandingLosses,
-} from './rebuild.ts';
+export { tidyLanding } from './archive-landing.ts';
+export { type AccountPlan, type PlannedRequest, planIngest } from './plan.ts';
+export { openProjectWarehouse } from './project-warehouse.ts';
+export { checkLanding } from './rebuild.ts';
+export { type Rebuilt, rebuildInto } from './rebuild-into.ts';
+export { type Repaired, repair } from './repair.ts';
 export { reducedAccessOf, refusedListings } from './token-access.ts';
 export type { IngestProgress } from './tools.ts';
-export { tonightsSeries } from './verify-past.ts';
 
 /** What an ingest did for one account. */
 export interface AccountSummary {

@@ -1,10 +1,11 @@
 import type { Effects } from '../base/effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError } from '../base/errors.ts';
-import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow, type Role } from '../fetch/index.ts';
+import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow } from '../fetch/index.ts';
 import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant, type Window } from '../time/time.ts';
 import type { UnprovenWindow } from '../warehouse/ledger/index.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown } from '../warehouse/load/index.ts';
+import type { Role } from '../warehouse/page.ts';
 import { believedClock, claimedBefore, type RunClock } from './clocks.ts';
 import { readWindow, type WindowRead } from './fetch-window.ts';
 import { halvesOf } from './halves.ts';

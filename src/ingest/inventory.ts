@@ -20,12 +20,11 @@ import {
 import type {
   DeploymentsStage,
   InventoryStage,
-  ListedDeployments,
-  ListedResource,
   ListingFacts,
   ListingKey,
   ListingOutcome,
 } from '../warehouse/load/index.ts';
+import type { ListedDeployments, ListedResource } from '../warehouse/page.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */

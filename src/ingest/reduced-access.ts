@@ -1,7 +1,7 @@
 import { UnprovenError } from '../base/errors.ts';
 import { type NextStep, reducedAccessStep, reducedTotalsStep, renamedStep } from '../base/next-step.ts';
-import type { Role } from '../fetch/index.ts';
 import type { ComparedTotals } from '../warehouse/load/index.ts';
+import type { Role } from '../warehouse/page.ts';
 
 /**
  * If the platform reports less than the books on this many days, or by this share of their cost, suspect reduced

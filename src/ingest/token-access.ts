@@ -1,12 +1,13 @@
 import type { Effects } from '../base/effects.ts';
 import { PlatformError } from '../base/errors.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { askQuery, daysQueries, type Role, settledDays } from '../fetch/index.ts';
+import { askQuery, daysQueries, settledDays } from '../fetch/index.ts';
 import { type Client, listings, metricsLimits, openListings } from '../platform/index.ts';
 import { floorHour } from '../time/time.ts';
 import type { Books } from '../warehouse/integrity/index.ts';
 import { accountLedger, coveredWindows } from '../warehouse/ledger/index.ts';
 import { groupsByWorkspace, openPastReader } from '../warehouse/load/index.ts';
+import type { Role } from '../warehouse/page.ts';
 import { accessDays, type ReducedAccess, reducedRole, reducedTotals } from './reduced-access.ts';
 import { questionOf, withoutLanding } from './verify-past.ts';
 

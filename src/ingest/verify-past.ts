@@ -3,7 +3,6 @@ import { PlatformError } from '../base/errors.ts';
 import {
   askQuery,
   bucketsOf,
-  type CoveredWindow,
   daysQueries,
   daysQuery,
   everyDay,
@@ -11,7 +10,6 @@ import {
   type PastWindow,
   type Purpose,
   type Query,
-  type Role,
   recordedSeriesQueries,
   seriesQueries,
   seriesQuery,
@@ -24,7 +22,6 @@ import { largestMagnitude, plainDecimal } from '../money/money.ts';
 import { type Client, type GroupByDimension, metricsLimits } from '../platform/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time/time.ts';
 import {
-  type ContradictedQuestion,
   type Contradiction,
   contradictedQuestions,
   coveredAsMember,
@@ -39,6 +36,7 @@ import {
   type TotalsKnown,
   type Verification,
 } from '../warehouse/load/index.ts';
+import type { ContradictedQuestion, CoveredWindow, Role } from '../warehouse/page.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import { accessDays, checkRoleChange, refuseReducedTotals } from './reduced-access.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';

@@ -1,2 +1,2 @@
-export { metricsText, writeMetrics, writeUnpublished } from './file.ts';
+export { type MetricsContext, metricsText, writeMetrics, writeUnpublished } from './file.ts';
 export type { EndedRun, UnpublishedRun } from './metrics.ts';

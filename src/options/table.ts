@@ -1,3 +1,4 @@
+import { exportFormats } from '../tables/file-formats.ts';
 import { dayMs, hourMs, zoneOf } from '../time/time.ts';
 import {
   asOf,
@@ -118,8 +119,8 @@ const report = {
   ),
   format: choices(
     'formats',
-    ['csv', 'parquet', 'arrow', 'json', 'xlsx'],
-    "comma-separated: csv, parquet, arrow, json, xlsx; by default the report's own formats",
+    exportFormats,
+    `comma-separated: ${exportFormats.join(', ')}; by default the report's own formats`,
     { step: 'file formats; by default those of the report' },
   ),
   out: text('place', fileSummary, { step: true }),

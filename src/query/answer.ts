@@ -104,7 +104,7 @@ const writers: Readonly<Record<Exclude<Question['format'], 'parquet'>, Writer>> 
     for await (const lines of jsonLines(result)) await write(`${lines.join('\n')}\n`);
   },
   async arrow(result, { raw }, state, write) {
-    const arrowChunks = await loadArrow();
+    const { arrowChunks } = await loadArrow();
     for await (const chunk of arrowChunks(result, formatOptions(raw, state))) await write(chunk);
   },
 };

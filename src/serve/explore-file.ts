@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { writeAnswer } from '../reports/formats/index.ts';
+import { exportTypes } from '../tables/file-formats.ts';
 import { formatInstant } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import { openScratch } from '../warehouse/store/index.ts';
@@ -15,12 +16,6 @@ import type { Download, PageRequest } from './page.ts';
 
 export const exploreFormats = ['csv', 'xlsx', 'parquet'] as const;
 export type ExploreFormat = (typeof exploreFormats)[number];
-
-const types: Readonly<Record<ExploreFormat, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  parquet: 'application/vnd.apache.parquet',
-};
 
 /** How many rows are added at a time. */
 const batchRows = 5000;
@@ -51,7 +46,7 @@ export async function exploreFile(
   };
   return {
     name: `costs-by-${group}-${from}-${to}.${format}`,
-    type: types[format],
+    type: exportTypes[format],
     body: await written(answered, format, { facts, signal }),
   };
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { basename, extname, join, relative, sep } from 'node:path';
 import { findExports, type Manifest, readManifest } from '../reports/exports/index.ts';
+import { fileTypes } from '../tables/file-formats.ts';
 
 /** More are not read: a folder may hold years of exports. */
 const maxManifests = 300;
@@ -79,7 +80,7 @@ export async function openExportFile(dir: string, folder: string, file: string):
     handle,
     bytes: opened.size,
     name: safeName(nameToSave(stored, basename(path))),
-    type: types[extname(path)] ?? plainBytes,
+    type: fileTypes[extname(path).slice(1)] ?? plainBytes,
   };
 }
 
@@ -89,14 +90,6 @@ async function isReal(path: string): Promise<boolean> {
 }
 
 const plainBytes = 'application/octet-stream';
-const types: Readonly<Record<string, string>> = {
-  '.csv': 'text/csv; charset=utf-8',
-  '.json': 'application/json',
-  '.parquet': 'application/vnd.apache.parquet',
-  '.arrow': 'application/vnd.apache.arrow.file',
-  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  '.html': 'text/html; charset=utf-8',
-};
 
 /** The name to save a file under: of all reports and months, `latest.csv` would be one. */
 function nameToSave(stored: { readonly manifest: Manifest } | undefined, name: string): string {

@@ -1,5 +1,5 @@
 import { UnprovenError } from '../base/errors.ts';
-import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/index.ts';
+import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '../closing/billed/index.ts';
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { sumOf as exactSum } from '../money/money.ts';
 import type { CompletenessState } from '../reports/formats/index.ts';

@@ -10,7 +10,7 @@ import { readXlsx } from 'hucre/xlsx';
 import { asyncBufferFromFile, parquetMetadata, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exportFormats } from '../../src/reports/formats/export.ts';
+import { exportFormats } from '../../src/tables/file-formats.ts';
 import { type Ended, ingest, newProject, runCli } from '../support/project.ts';
 import { series, startScriptedPlatform } from '../support/scripted-platform.ts';
 

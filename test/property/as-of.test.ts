@@ -8,7 +8,7 @@ import { hourMs, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
 import { snapshotFile } from '../../src/warehouse/integrity/snapshot-file.ts';
 import { readChecks, runCheck } from '../../src/warehouse/ledger/checks.ts';
-import type { LoadRole } from '../../src/warehouse/load/stage-state.ts';
+import type { Role } from '../../src/warehouse/page.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { projectWithBooks } from '../support/given-books.ts';
@@ -34,7 +34,7 @@ type Step =
       readonly length: number;
       /** Hours at the window's end that are too young to be claimed. */
       readonly young: number;
-      readonly role: LoadRole;
+      readonly role: Role;
       readonly changes: readonly Change[];
     }
   | { readonly does: 'save'; account: number; name: string; startHour: number; settleDays: number }

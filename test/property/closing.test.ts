@@ -3,13 +3,13 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isAsClosed, readBilledMonth, readClosedMonth } from '../../src/closing/close.ts';
+import { isAsClosed, readBilledMonth, readClosedMonth } from '../../src/closing/billed/close.ts';
 import { addCalendarMonths, formatInstant, hourMs, hoursIn, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
 import { snapshotFile } from '../../src/warehouse/integrity/snapshot-file.ts';
 import { readChecks, runCheck } from '../../src/warehouse/ledger/checks.ts';
 import { closedMonths, knownUnits } from '../../src/warehouse/ledger/closes.ts';
-import type { LoadRole } from '../../src/warehouse/load/stage-state.ts';
+import type { Role } from '../../src/warehouse/page.ts';
 import type { Connection, SqlRow } from '../../src/warehouse/store/connection.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
@@ -34,7 +34,7 @@ type Step =
       /** Hours from the month's beginning, also before it. */
       readonly start: number;
       readonly length: number;
-      readonly role: LoadRole;
+      readonly role: Role;
       readonly changes: readonly { readonly resource: number; readonly hour: number; readonly micros: number }[];
     }
   | { readonly does: 'close' | 'reopen' };
@@ -167,7 +167,7 @@ test('closed months plus corrections always equal the current numbers, and bille
       try {
         const stage = await warehouse.openStage();
         const run = await warehouse.beginRun('ingest', now);
-        async function load(account: number, start: number, end: number, role: LoadRole): Promise<void> {
+        async function load(account: number, start: number, end: number, role: Role): Promise<void> {
           now += 1000;
           const window = { historyStart, start, end };
           await readTruth(stage, accounts[account] ?? '', window, role, truth[account] ?? []);

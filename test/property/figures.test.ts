@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportFormats, writeAnswer } from '../../src/reports/formats/export.ts';
-import { figuresOfFile } from '../../src/reports/formats/figures.ts';
+import { figuresOfFile, writeAnswer } from '../../src/reports/formats/export.ts';
+import { exportFormats } from '../../src/tables/file-formats.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { openScratch } from '../../src/warehouse/store/database.ts';
 import fc from '../support/fast-check.ts';

@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   daysQueries,
   monthsQueries,
-  type SeriesLives,
-  type SeriesVerified,
   seriesQueries,
   seriesWindows,
   settledDays,
@@ -11,6 +9,7 @@ import {
   windowsOfTonight,
 } from '../../src/fetch/plan-verification.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time/time.ts';
+import type { SeriesLife, SeriesVerified } from '../../src/warehouse/page.ts';
 import fc from '../support/fast-check.ts';
 
 const first = Date.UTC(2025, 9, 1);
@@ -29,7 +28,7 @@ const someSeries = fc.array(
   { minLength: 1, maxLength: 400 },
 );
 
-function livesOf(series: readonly { dimension: string; from: number; days: number }[]): SeriesLives[] {
+function livesOf(series: readonly { dimension: string; from: number; days: number }[]): SeriesLife[] {
   return series.flatMap(({ dimension, from, days }) => [
     { billingDimension: dimension, day: first + from * dayMs, began: 1, ended: 0, hasRowsWithoutUuid: true },
     {
@@ -124,7 +123,7 @@ describe('the windows of the past', () => {
 });
 
 describe('the series by name', () => {
-  const lives = (dimension: string, hasRowsWithoutUuid: boolean, count: number): SeriesLives[] => [
+  const lives = (dimension: string, hasRowsWithoutUuid: boolean, count: number): SeriesLife[] => [
     { billingDimension: dimension, day: first, began: count, ended: 0, hasRowsWithoutUuid },
     { billingDimension: dimension, day: first + dayMs, began: 0, ended: count, hasRowsWithoutUuid },
   ];

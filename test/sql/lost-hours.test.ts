@@ -3,7 +3,7 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readBilledMonth } from '../../src/closing/close.ts';
+import { readBilledMonth } from '../../src/closing/billed/close.ts';
 import { addCalendarMonths, hourMs, hoursIn, type Instant } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
 import { openRebuildingWarehouse } from '../../src/warehouse/integrity/rebuilding.ts';

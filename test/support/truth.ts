@@ -1,7 +1,6 @@
 import { hourMs, type Instant } from '../../src/time/time.ts';
 import type { Stage } from '../../src/warehouse/load/stage.ts';
-import type { LoadRole } from '../../src/warehouse/load/stage-state.ts';
-import type { StagedPage } from '../../src/warehouse/load/staged-pages.ts';
+import type { Page, Role } from '../../src/warehouse/page.ts';
 
 /** The platform's totals have every decimal. */
 export const known = { decimals: { cost: 12, usage: 6 }, agreedTolerance: undefined };
@@ -15,10 +14,7 @@ export const resources = [
 ];
 
 /** One answer's page: a group for each resource and a point for each hour that is not zero. */
-function page(
-  groups: readonly Partial<(typeof resources)[number]>[],
-  micros: readonly (readonly number[])[],
-): StagedPage {
+function page(groups: readonly Partial<(typeof resources)[number]>[], micros: readonly (readonly number[])[]): Page {
   const points = micros.flatMap((series, entry) =>
     series.flatMap((value, bucket) => (value ? [[entry, bucket, value]] : [])),
   );
@@ -55,7 +51,7 @@ export async function readTruth(
   stage: Stage,
   account: string,
   window: { historyStart: Instant; start: number; end: number },
-  role: LoadRole,
+  role: Role,
   truth: readonly (readonly number[])[],
 ): Promise<void> {
   const here = truth.map((series) => series.slice(window.start, window.end));

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { CostbookError, MachineError } from '../../src/base/errors.ts';
-import { sendExports } from '../../src/commands/send-exports.ts';
 import { isExitCode, readWords, toError } from '../../src/query/child-words.ts';
+import { sendExports } from '../../src/storage/send-exports.ts';
 
 /** What a child said, and what its parent takes from it. */
 async function taken(...lines: readonly string[]): Promise<{ end: unknown; events: unknown[] }> {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type CloseQuestion, closeObstacles, firstCloseWarning } from '../../src/closing/close.ts';
+import { type CloseQuestion, closeObstacles, firstCloseWarning } from '../../src/closing/billed/close.ts';
 import {
   billedCost,
   invoiceDifference,
   invoiceWarning,
   invoiceWords,
   sameInvoiceWarning,
-} from '../../src/closing/invoice.ts';
+} from '../../src/closing/billed/invoice.ts';
 import { resolveAsOfAmong } from '../../src/reports/questions/as-of.ts';
 import { dayMs, parseInstant, parseMonth } from '../../src/time/time.ts';
 import type { ClosedMonth } from '../../src/warehouse/ledger/closes.ts';

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as kinds from '../../src/options/kinds.ts';
 import { described, read, reading } from '../../src/options/read.ts';
-import { options } from '../../src/options/table.ts';
-import { exportFormats } from '../../src/reports/formats/export.ts';
 
 const at = { effects: { now: () => Date.UTC(2026, 9, 15) } };
 
@@ -63,8 +61,4 @@ describe('the options of a command line', () => {
       ...['--excel [language]', '-f, --file <file>', '--param <name=value>', '--folder <dir>', '--raw'],
     ]);
   });
-});
-
-test('a report can be asked for in every format that can be written', () => {
-  expect(options.report.format.choices).toEqual(exportFormats);
 });

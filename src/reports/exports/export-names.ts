@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { fileTypes } from '../../tables/file-formats.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { JsonValue } from '../../warehouse/store/index.ts';
 import { makeFolders, partOf } from './durable.ts';
@@ -108,7 +109,7 @@ export function dataName(named: NamedExport, stem: string, extension: string): s
   return name;
 }
 
-const extensions = ['csv', 'parquet', 'arrow', 'json', 'xlsx', 'html'] as const;
+const extensions = Object.keys(fileTypes);
 const hashedName = new RegExp(`^(.+)-[0-9a-f]{8}\\.(${extensions.join('|')})$`);
 
 /**

@@ -2,7 +2,7 @@ export { type ContentOfExport, contentOfExport, copyFacts, filesOfManifest } fro
 export { parquetPartIn } from './export-names.ts';
 export { readExportsJournal } from './exports-journal.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
-export { type FileToWrite, filesOf, type Published, publishFiles } from './publish.ts';
+export { type FileToWrite, filesOf, type Published, type PublishedPlace, publishFiles } from './publish.ts';
 export {
   earlierBooks,
   type RevokedClose,

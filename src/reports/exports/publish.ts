@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnprovenError } from '../../base/errors.ts';
 import { type Connection, holdFolder } from '../../warehouse/store/index.ts';
-import { type CostColumn, figuresOfFile } from '../formats/figures.ts';
+import { figuresOfFile } from '../formats/export.ts';
+import type { CostColumn } from '../formats/figures.ts';
 import { isPart, namesIn, partOf, removeFile, statOf, syncPath } from './durable.ts';
 import { dataName, type ExportPlace, isDataName, isExportName, latestName, makePlace } from './export-names.ts';
 import { recordManifest } from './exports-journal.ts';
@@ -43,6 +44,12 @@ export type FileForm = Pick<ManifestFile, 'totals' | 'language'>;
 
 /** A manifest without its files and the manifest before it. */
 export type ExportFacts = Omit<Manifest, 'manifest' | 'files' | 'previous'>;
+
+/** The folders of a published export. */
+export interface PublishedPlace {
+  readonly reportFolder: string;
+  readonly folder: string;
+}
 
 /** A committed export. */
 export interface Published {

@@ -4,7 +4,9 @@ import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { CostbookError, firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
-import { type CostColumn, costColumnOf, figuresOfFile } from '../formats/figures.ts';
+import { figuresOfFile } from '../formats/export.ts';
+import { type CostColumn, costColumnOf } from '../formats/figures.ts';
+import { formatNamed } from '../formats/kinds/index.ts';
 import { isPart, namesIn } from './durable.ts';
 import { dataOfExport, formatOfName } from './export-content.ts';
 import { isDataName, latestName } from './export-names.ts';
@@ -282,12 +284,6 @@ function columnOfFile(manifest: Manifest, { table }: ManifestFile): CostColumn |
   return costColumn === null ? undefined : costColumnOf(columns, costColumn);
 }
 
-/**
- * Formats whose rows are read whoever wrote them. An Arrow file could claim all memory, and a workbook be read for hours: their rows
- * are read only if this project wrote these bytes.
- */
-const survivesDamage = new Set(['csv', 'json', 'parquet']);
-
 async function verifyFile(
   folder: string,
   file: ManifestFile,
@@ -305,7 +301,8 @@ async function verifyFile(
     const sha256 = await sha256OfFile(path, asRegularFile);
     if (sha256 !== file.sha256) found.push({ what: 'sha256', found: sha256, expected: file.sha256 });
   }
-  if (file.rows === null || ((found.length > 0 || !isRecorded) && !survivesDamage.has(file.format))) return found;
+  if (file.rows === null || ((found.length > 0 || !isRecorded) && formatNamed(file.format)?.rows === undefined))
+    return found;
   try {
     const { rows, cost } = await figuresOfFile(files, path, file.format, column);
     if (rows !== file.rows) found.push({ what: 'rows', found: String(rows), expected: String(file.rows) });

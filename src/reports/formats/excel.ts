@@ -1,6 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { UnprovenError } from '../../base/errors.ts';
 import { currencyDecimals, decimalOfWhole } from '../../money/money.ts';
 import { isNumber, isText, roleOf, scaleOf } from '../../tables/column.ts';
@@ -17,6 +14,7 @@ import { figuresOfCsv } from './csv-figures.ts';
 import type { CostColumn } from './figures.ts';
 import type { Question } from './format.ts';
 import { isChangedBySpreadsheets, type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
+import { writeStream } from './write-stream.ts';
 
 /** Options of a CSV for people. */
 export interface ExcelOptions {
@@ -98,22 +96,17 @@ export async function* excelChunks(
  */
 export async function writeExcel(
   path: string,
-  { connection, query, parameters }: Question,
+  question: Question,
   options: ExcelOptions & { readonly column: CostColumn | undefined; readonly cost: string | null },
 ): Promise<readonly ChangedColumn[]> {
-  const named = await connection.rows(await readSql('publish', 'meters'));
+  const named = await question.connection.rows(await readSql('publish', 'meters'));
   const meters = new Map(named.map((row) => [String(row['billing_dimension']), String(row['meter'])]));
-  const { columns, chunks } = await connection.stream(query, parameters);
-  let count = 0;
-  async function* counted(): SqlResult['chunks'] {
-    for await (const rows of chunks) {
-      count += rows.length;
-      yield rows;
-    }
-  }
   const changed: ChangedColumn[] = [];
-  const lines = excelChunks({ columns, chunks: counted() }, options, meters, changed);
-  await pipeline(Readable.from(lines), createWriteStream(path));
+  let columns: readonly SqlColumn[] = [];
+  const count = await writeStream(path, question, (result) => {
+    columns = result.columns;
+    return excelChunks(result, options, meters, changed);
+  });
   const { column, cost, totals } = options;
   const isMoneyColumn =
     column !== undefined && columns.some((one) => one.name === column.name && roleOf(one) === 'money');

@@ -1,5 +1,5 @@
 import { scaleOf } from '../../tables/column.ts';
-import { figuresOf, figuresOfJsonFile, figuresOfParquet } from '../../warehouse/sql/index.ts';
+import { figuresOf } from '../../warehouse/sql/index.ts';
 import {
   type Connection,
   type Database,
@@ -7,7 +7,6 @@ import {
   type SqlColumn,
   type SqlParameters,
 } from '../../warehouse/store/index.ts';
-import { figuresOfCsv } from './csv-figures.ts';
 
 /** Number of rows, and the sum of their cost as exact decimal text; null without a cost column. */
 export interface Figures {
@@ -43,20 +42,6 @@ export function figuresOfQuery(
   return figuresFrom(connection, figuresOf(query, column), parameters);
 }
 
-/**
- * The figures of a file, read from disk. Throws SqlError or another DuckDB error if it is not readable in its format.
- */
-export async function figuresOfFile(
-  connection: Connection,
-  path: string,
-  format: string,
-  column: CostColumn | undefined,
-): Promise<Figures> {
-  const read = Object.hasOwn(readers, format) ? readers[format] : undefined;
-  if (read === undefined) throw new Error(`cannot read back files of the format ${format}`);
-  return read(connection, path, column);
-}
-
 /** A connection to read files with, which is opened when it is needed. */
 export interface FileReader {
   connection(): Promise<Connection>;
@@ -81,25 +66,8 @@ export function fileReader(folder: string, signal: AbortSignal): FileReader {
   };
 }
 
-type Reader = (connection: Connection, path: string, column: CostColumn | undefined) => Promise<Figures>;
-
-/** The reader of each format. A new format needs one line here. */
-const readers: Readonly<Record<string, Reader>> = {
-  parquet: (connection, path, column) => figuresFrom(connection, figuresOfParquet(column), { path }),
-  csv: (_, path, column) => figuresOfCsv(path, column),
-  json: figuresOfJson,
-  xlsx: async (_, path, column) => (await import('../../workbook/index.ts')).figuresOfWorkbook(path, column?.decimals),
-  arrow: async (_, path, column) => (await import('./arrow.ts')).figuresOfArrow(path, column?.name),
-};
-
-/** Decimals are text in JSON; read as text, they stay exact. */
-function figuresOfJson(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures> {
-  // A JSON pointer (RFC 6901) can hold any name.
-  const pointer = `/${(column?.name ?? '').replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  return figuresFrom(connection, figuresOfJsonFile(column), { path, pointer });
-}
-
-async function figuresFrom(connection: Connection, sql: string, parameters: SqlParameters): Promise<Figures> {
+/** The figures that a statement gives. */
+export async function figuresFrom(connection: Connection, sql: string, parameters: SqlParameters): Promise<Figures> {
   const [row] = await connection.rows(sql, parameters);
   const cost = row?.['cost'];
   return { rows: Number(row?.['rows']), cost: typeof cost === 'string' ? cost : null };

@@ -1,4 +1,5 @@
-import type { Connection, SqlParameters, SqlResult } from '../../warehouse/store/index.ts';
+import type { Connection, SqlParameters } from '../../warehouse/store/index.ts';
+import type { CostColumn, Figures } from './figures.ts';
 
 /** One SELECT on a connection, with the values of its parameters. */
 export interface Question {
@@ -26,5 +27,22 @@ export interface FormatOptions {
   readonly decimals?: ReadonlyMap<string, number>;
 }
 
-/** Writes an answer in chunks, to a file or to stdout. Memory use does not grow with the answer. */
-export type AnswerChunks = (result: SqlResult, options: FormatOptions) => AsyncGenerator<string | Uint8Array>;
+/** A format of reports: how its files are written, and how they are read back. */
+export interface ExportFormat {
+  /** Writes an answer to a new file. Returns its number of rows. */
+  write(path: string, question: Question, options: FormatOptions): Promise<number>;
+  /** The figures of a file. Throws if it is not readable in this format. */
+  figures(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures>;
+  /**
+   * How its rows are compared with the books, cell by cell, whoever wrote the file. Without this, a file is read only if
+   * this project wrote these bytes: an Arrow file could claim all memory, and a workbook be read for hours.
+   */
+  readonly rows?: {
+    /** The columns of a file, in its order; undefined if it has no rows to tell. Throws if it cannot be read. */
+    columns(files: Connection, path: string): Promise<readonly string[] | undefined>;
+    /** The cells of these columns as text, row by row. */
+    cells(files: Connection, path: string, columns: readonly string[]): AsyncIterable<readonly string[]>;
+    /** Whether texts that look like a formula are escaped. */
+    readonly guardsFormulas?: true;
+  };
+}

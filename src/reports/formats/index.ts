@@ -3,10 +3,11 @@ export { type CompletenessState, completenessOf, describeCompleteness, incomplet
 export { csvChunks } from './csv.ts';
 export type { CurrencyOfAnswer } from './currency-words.ts';
 export { headerOf, ownerText } from './excel.ts';
-export { exportFormats, factsOf, loadArrow, writeAnswer } from './export.ts';
+export { factsOf, writeAnswer } from './export.ts';
 export { costColumnOf, figuresOfQuery, fileReader } from './figures.ts';
 export type { FormatOptions, Question } from './format.ts';
 export { jsonLines, jsonRows } from './json.ts';
+export { loadArrow } from './kinds/arrow.ts';
 export { writeParquet } from './parquet.ts';
 export { signsOf } from './spreadsheet.ts';
 export { aboutSheet, type CellColumn, cellColumn, widthOf, writeWorkbook } from './xlsx.ts';

@@ -3,7 +3,8 @@ import { copyOfLake } from '../../warehouse/sql/index.ts';
 import type { Connection, SqlParameters } from '../../warehouse/store/index.ts';
 import type { ExportFolder } from '../exports/folder-place.ts';
 import type { ManifestFile } from '../exports/manifest.ts';
-import { type Figures, figuresOfFile, figuresOfQuery } from '../formats/figures.ts';
+import { figuresOfFile } from '../formats/export.ts';
+import { type Figures, figuresOfQuery } from '../formats/figures.ts';
 import type { ExpectedFigures } from './figures.ts';
 import type { LakeForm, LakeTable } from './tables.ts';
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../../base/errors.ts';
+import { exportFormats } from '../../tables/file-formats.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import { isBuiltIn } from '../../warehouse/sql/index.ts';
 import { type Connection, lastSeen, type SqlColumn } from '../../warehouse/store/index.ts';
@@ -9,7 +10,7 @@ import { type FileToWrite, type Published, publishFiles } from '../exports/publi
 import type { CompletenessState } from '../formats/completeness.ts';
 import { type CurrencyOfAnswer, otherDecimals } from '../formats/currency-words.ts';
 import { type ChangedColumn, writeExcel } from '../formats/excel.ts';
-import { exportFormats, factsOf, writeAnswer } from '../formats/export.ts';
+import { factsOf, writeAnswer } from '../formats/export.ts';
 import { type CostColumn, costColumnOf, figuresOfQuery } from '../formats/figures.ts';
 import type { FormatOptions, Question } from '../formats/format.ts';
 import { type LakeNames, publishLake } from '../lake/publish.ts';

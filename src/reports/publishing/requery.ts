@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
-import { isAsClosed, readClosedMonth } from '../../closing/index.ts';
+import { isAsClosed, readClosedMonth } from '../../closing/billed/index.ts';
 import { formatInstant, formatMonth } from '../../time/time.ts';
 import { type Books, openBooks } from '../../warehouse/integrity/index.ts';
 import { type ClosedMonth, closedMonths } from '../../warehouse/ledger/index.ts';
@@ -10,7 +10,7 @@ import { isMetadataName } from '../exports/export-names.ts';
 import { type ExportsJournal, readExportsJournal } from '../exports/exports-journal.ts';
 import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from '../exports/manifest.ts';
 import { type RevokedClose, revokedCloses, type ShownCloses, shownAmong } from '../exports/revoked-exports.ts';
-import { columnsOfFile, hasComparableRows, rowSumOfFile, rowSumOfQuery } from '../exports/row-sums.ts';
+import { hasComparableRows, rowSumOfFile, rowSumOfQuery, rowsOf } from '../exports/row-sums.ts';
 import type { BooksAnswer } from '../exports/verify-exports.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { completenessOf } from '../formats/completeness.ts';
@@ -280,7 +280,7 @@ async function answerFacts(
   const needed = isSameSql && report.name !== 'focus' ? known : [];
   for (const file of intact.filter(hasComparableRows)) {
     const path = join(folder, ...file.name.split('/'));
-    const found = await columnsOfFile(files, path, file.format);
+    const found = await rowsOf(file).columns(files, path);
     if (found === undefined) continue; // no row, so no cells
     const own = found.map((name) => (known.has(name) ? name : name.replace(/^'/, '')));
     const converted = convertedColumns(manifest);

@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
+import { type ExportFormatName, exportFormats } from '../../tables/file-formats.ts';
 import { nearest } from '../../text/choices.ts';
 import { inOrder, isBuiltIn, readSqlFolder, type SqlFile, sparklineOf } from '../../warehouse/sql/index.ts';
 import {
@@ -9,7 +10,6 @@ import {
   sqlProblem,
 } from '../../warehouse/store/index.ts';
 import { columnsOf } from '../formats/columns.ts';
-import { exportFormats } from '../formats/export.ts';
 import { costColumnOf } from '../formats/figures.ts';
 import { type EvaluatedKind, evaluatedKinds } from './evaluated.ts';
 import { parseParameters, type ReportParameter } from './parameters.ts';
@@ -72,7 +72,7 @@ export function reportOf(file: SqlFile): Report {
     );
   const formats = list(file.header['formats'] ?? 'csv, parquet');
   for (const format of formats) {
-    if (!exportFormats.includes(format)) {
+    if (!exportFormats.includes(format as ExportFormatName)) {
       problems.push(`${file.path}:1:1: "--! formats:" names "${format}", expected ${exportFormats.join(', ')}`);
     }
   }

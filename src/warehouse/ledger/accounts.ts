@@ -4,6 +4,7 @@ import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import { allRowsMatch, type TotalDecimals } from '../load/reconciliation.ts';
 import type { LoadedQuery } from '../load/write-load.ts';
+import type { CoveredWindow } from '../page.ts';
 import { readSql } from '../sql/sql-files.ts';
 import { type AnswerCache, cachedRows } from '../store/answer-cache.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
@@ -26,14 +27,6 @@ export interface AccountLedger {
 export function startOfBooks(since: Instant | undefined, ledger: AccountLedger | undefined): Instant | undefined {
   const known = ledger?.hasHourlyCosts ? ledger.historyStart : undefined;
   return since === undefined || known === undefined ? (since ?? known) : Math.min(since, known);
-}
-
-/** A range of hours in the books. */
-export interface CoveredWindow extends Window {
-  /** Hours from this instant on were too young to count as complete when they were fetched. */
-  readonly claimedEnd: Instant;
-  /** When they were fetched. */
-  readonly seenAt: Instant;
 }
 
 /** What each ingest stores about an account. */

@@ -1,7 +1,6 @@
 export {
   accountLedger,
   type Completeness,
-  type CoveredWindow,
   completeness,
   contradictions,
   coveredWindows,

@@ -1,12 +1,11 @@
 export { checkWords } from './check-codes.ts';
-export type { InventoryStage, ListedResource, ListingFacts, ListingKey, ListingOutcome } from './inventory.ts';
+export type { InventoryStage, ListingFacts, ListingKey, ListingOutcome } from './inventory.ts';
 export { type CostPartition, costPartitions, lastLoadOf, partitionsChangedSince, viewsSha256 } from './partitions.ts';
-export type { DifferingHours, Reconciliation, TotalDecimals, TotalsKnown } from './reconciliation.ts';
-export type { DeploymentsStage, ListedDeployments } from './resource-events.ts';
+export type { DifferingHours, TotalDecimals, TotalsKnown } from './reconciliation.ts';
+export type { DeploymentsStage } from './resource-events.ts';
 export type { Stage } from './stage.ts';
 export {
   type ComparedTotals,
-  type ContradictedQuestion,
   type Contradiction,
   contradictedQuestions,
   coveredAsMember,

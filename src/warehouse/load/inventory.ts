@@ -2,41 +2,9 @@ import type { NextStep } from '../../base/next-step.ts';
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import type { EventScalar } from '../journal/journal-events.ts';
+import type { ListedResource } from '../page.ts';
 import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
-
-/** A resource from a listing, ready for the books; instants as text, labels and connections as JSON. */
-export interface ListedResource {
-  readonly workspace: string;
-  readonly name: string;
-  readonly uuid: string | undefined;
-  readonly createdAt: string | undefined;
-  readonly updatedAt: string | undefined;
-  readonly displayName: string | undefined;
-  readonly externalId: string | undefined;
-  readonly labels: string | undefined;
-  readonly region: string | undefined;
-  readonly memoryMb: number | undefined;
-  readonly generation: string | undefined;
-  readonly status: string | undefined;
-  readonly isEnabled: boolean | undefined;
-  readonly plan: string | undefined;
-  readonly createdBy: string | undefined;
-  readonly integrationConnections: string | undefined;
-  readonly volumes: string | undefined;
-  readonly provider: string | undefined;
-  readonly use: ListedUse;
-}
-
-/** What a listing says about the use of a resource. Only the newest values are stored, so changes make no new state. */
-export interface ListedUse {
-  readonly runtimeState: string | undefined;
-  readonly lastUsedAt: string | undefined;
-  readonly expiresAt: string | undefined;
-  readonly timeToLive: string | undefined;
-  readonly expirationPolicies: string | undefined;
-  readonly minScale: number | undefined;
-}
 
 /** Identifies a listing: its account, and the workspace whose token reads it, if not the account's own. */
 export interface ListingKey {

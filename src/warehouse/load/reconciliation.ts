@@ -1,22 +1,9 @@
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { JournalEvent } from '../journal/journal-events.ts';
+import type { Reconciliation } from '../page.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { Connection, SqlParameters } from '../store/connection.ts';
-
-/** A comparison with the platform's totals; cost and usage are decimal text. */
-export interface Reconciliation {
-  readonly checkCode: string;
-  readonly measure: string;
-  readonly billingDimension: string | undefined;
-  /** How many of our rows are in the sum; a whole number as text. */
-  readonly rowCount: string;
-  readonly ours: string;
-  readonly theirs: string;
-  readonly difference: string;
-  readonly tolerance: number;
-  readonly proven: boolean;
-}
 
 /** Hours of a window in which the rows of a billing dimension and the control differ. */
 export interface DifferingHours {

@@ -1,30 +1,9 @@
 import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import type { ListedDeployments } from '../page.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
 import { type ListingKey, lastReading } from './inventory.ts';
-
-/** The deployments of a listed resource, ready for the books; instants as text. */
-export interface ListedDeployments {
-  readonly workspace: string;
-  readonly name: string;
-  readonly createdAt: string | undefined;
-  readonly updatedAt: string | undefined;
-  readonly events: readonly {
-    readonly time: string;
-    readonly type: string | undefined;
-    readonly status: string | undefined;
-    readonly message: string | undefined;
-    readonly revision: string | undefined;
-    readonly canaryRevision: string | undefined;
-  }[];
-  readonly runtime: {
-    readonly image: string | undefined;
-    readonly revision: string | undefined;
-    readonly minScale: number | undefined;
-    readonly maxScale: number | undefined;
-  };
-}
 
 /** Writes the deployments of one listing at a time, with at most one page in memory. */
 export interface DeploymentsStage {

@@ -1,17 +1,9 @@
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, hourMs, type Instant, type Window } from '../../time/time.ts';
+import type { Reconciliation, Role } from '../page.ts';
 import { readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import {
-  type DifferingHours,
-  type Reconciliation,
-  type TotalDecimals,
-  type TotalsKnown,
-  toleranceParameters,
-} from './reconciliation.ts';
-
-/** The role that fetched a window. */
-export type LoadRole = 'admin' | 'member';
+import { type DifferingHours, type TotalDecimals, type TotalsKnown, toleranceParameters } from './reconciliation.ts';
 
 /** The state of a stage and its current window. */
 export interface StageState {
@@ -20,7 +12,7 @@ export interface StageState {
   sql(name: string): string;
   account: string;
   window: Window;
-  role: LoadRole;
+  role: Role;
   /** How many entries the pages have had so far, to number them across all queries. */
   entryCount: number;
   /** The most decimals in each query's totals, by query number. */

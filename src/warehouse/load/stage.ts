@@ -1,11 +1,11 @@
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import type { PageSink, Reconciliation, Role } from '../page.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
 import {
   allRowsMatch,
   type DifferingHours,
-  type Reconciliation,
   readReconciliations,
   reconciliationEvent,
   type TotalDecimals,
@@ -18,13 +18,12 @@ import {
   beginWindow,
   compareHours,
   decimalsSeen,
-  type LoadRole,
   lastHourWithCosts,
   newStageState,
   type StageState,
   windowParameters,
 } from './stage-state.ts';
-import { openPageSink, type PageSink } from './staged-pages.ts';
+import { openPageSink } from './staged-pages.ts';
 import { type LoadFacts, type LoadResult, type LoadWritten, repeatLoad, writeLoad } from './write-load.ts';
 
 /** What is recorded about an unproven window. */
@@ -43,7 +42,7 @@ export interface Stage {
   /** Empties the stage for a window. */
   begin(account: string, window: Window): Promise<void>;
   /** The role that fetches the window; set it before anything else. */
-  readAs(role: LoadRole): void;
+  readAs(role: Role): void;
   /**
    * A sink for the pages of one query with the given purpose and name; `query` numbers them within the window. `of` is
    * the window of the query, if it differs.

@@ -1,37 +1,8 @@
 import { RefusedAnswerError } from '../../base/errors.ts';
 import { formatWindow, type Window } from '../../time/time.ts';
+import type { Page, PageSink } from '../page.ts';
 import type { Connection } from '../store/connection.ts';
 import type { StageState } from './stage-state.ts';
-
-/** One decoded page of a query, as columns. Costs and usage are scaled integers: USD × 10^12 and unit × 10^6. */
-export interface StagedPage {
-  readonly totalCost: string;
-  readonly costDecimals: number;
-  readonly usageDecimals: number;
-  readonly entries: readonly {
-    readonly workspace: string | undefined;
-    readonly resourceType: string | undefined;
-    readonly resourceName: string | undefined;
-    readonly resourceUuid: string | undefined;
-    readonly billingDimension: string | undefined;
-    readonly cost: string;
-    readonly usage: string;
-  }[];
-  readonly points: {
-    readonly count: number;
-    readonly entry: Int32Array;
-    readonly bucket: Int32Array;
-    readonly cost: BigInt64Array;
-    readonly usage: BigInt64Array;
-  };
-}
-
-/** Receives the pages of one query. */
-export interface PageSink {
-  page(page: StagedPage): Promise<void>;
-  /** Discards the query's pages so far. */
-  restart(): Promise<void>;
-}
 
 /**
  * If totals on the pages of one answer differ by more than this, the numbers changed during the read: USD, and share of
@@ -101,7 +72,7 @@ async function appendPage(
   connection: Connection,
   query: number,
   first: number,
-  { entries, points }: StagedPage,
+  { entries, points }: Page,
 ): Promise<void> {
   await connection.appendRows(
     'staged_entries',

@@ -2,18 +2,12 @@ import { plainDecimal } from '../../money/money.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import type { ContradictedQuestion, PageSink, Reconciliation, SeriesLife } from '../page.ts';
 import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection, SqlRow, SqlValue } from '../store/connection.ts';
 import { checkWords } from './check-codes.ts';
-import {
-  type Reconciliation,
-  readReconciliations,
-  reconciliationEvent,
-  type TotalsKnown,
-  toleranceParameters,
-} from './reconciliation.ts';
+import { readReconciliations, reconciliationEvent, type TotalsKnown, toleranceParameters } from './reconciliation.ts';
 import { openStage, type Stage } from './stage.ts';
-import type { PageSink } from './staged-pages.ts';
 
 /** A query about the past, to compare its answer with the books. */
 export interface PastQuery {
@@ -398,15 +392,6 @@ export async function coveredAsMember(connection: Connection, account: string): 
   return rows.map((row) => ({ start: Number(row['window_start']), end: Number(row['window_end']) }));
 }
 
-/** How many series of a billing dimension (undefined: of none) have a given first and last day. */
-export interface SeriesLife {
-  readonly billingDimension: string | undefined;
-  readonly day: Instant;
-  readonly began: number;
-  readonly ended: number;
-  readonly hasRowsWithoutUuid: boolean;
-}
-
 /** Stores the first and the last hour of each series, so that later nights read only newer hours for `seriesLives`. */
 export async function keepSeriesHours(connection: Connection): Promise<void> {
   await connection.run(await readSql('verify', 'extended_series'), {
@@ -462,15 +447,6 @@ export async function seriesVerified(
     from: Number(row['verified_from']),
     at: Number(row['at']),
   }));
-}
-
-/** A query whose answer is recorded as a contradiction. */
-export interface ContradictedQuestion {
-  readonly purpose: PastQuery['purpose'];
-  readonly unit: PastQuery['unit'];
-  /** Undefined if it covers all of them. */
-  readonly billingDimension: string | undefined;
-  readonly window: Window;
 }
 
 /** Recorded contradictions, the least recently sent query first. */

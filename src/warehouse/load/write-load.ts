@@ -7,10 +7,11 @@ import {
   unionWindows,
   type Window,
 } from '../../time/time.ts';
+import type { Reconciliation, Role } from '../page.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { SqlParameters, SqlRow } from '../store/connection.ts';
-import { type Reconciliation, reconciliationValues, toleranceParameters } from './reconciliation.ts';
-import { decimalsSeen, type LoadRole, type StageState, windowParameters } from './stage-state.ts';
+import { reconciliationValues, toleranceParameters } from './reconciliation.ts';
+import { decimalsSeen, type StageState, windowParameters } from './stage-state.ts';
 
 /** One query of a load: its purpose, its filter (null if none), and its pages. */
 export interface LoadedQuery {
@@ -49,7 +50,7 @@ export interface LoadWritten extends LoadResult {
   /** USD of the window's rows, decimal text. */
   readonly cost: string;
   /** The parts of the window, each with the role that fetched it. */
-  readonly coveredWindows: readonly { readonly window: Window; readonly role: LoadRole }[];
+  readonly coveredWindows: readonly { readonly window: Window; readonly role: Role }[];
   readonly reconciliations: readonly Reconciliation[];
 }
 

@@ -1,6 +1,6 @@
-import { amount, moneyOf, moneyText, trimmedDecimal, usdDecimals } from '../money/money.ts';
-import { formatMonth, type Instant } from '../time/time.ts';
-import type { AccountClose, Invoice } from '../warehouse/ledger/index.ts';
+import { amount, moneyOf, moneyText, trimmedDecimal, usdDecimals } from '../../money/money.ts';
+import { formatMonth, type Instant } from '../../time/time.ts';
+import type { AccountClose, Invoice } from '../../warehouse/ledger/index.ts';
 
 type Billed = Omit<AccountClose, 'sha256'>;
 

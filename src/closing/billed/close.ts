@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { moneyOf, moneyText } from '../money/money.ts';
-import { counted } from '../text/counted.ts';
+import { moneyOf, moneyText } from '../../money/money.ts';
+import { counted } from '../../text/counted.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -11,20 +11,20 @@ import {
   hourMs,
   type Instant,
   type Window,
-} from '../time/time.ts';
+} from '../../time/time.ts';
 import {
   type AccountClose,
   type CheckResult,
   type ClosedMonth,
   type ClosedRate,
   type Completeness,
-  type CoveredWindow,
   type Invoice,
   reopenAndClose,
   type UnprovenWindow,
-} from '../warehouse/ledger/index.ts';
-import { readSql } from '../warehouse/sql/index.ts';
-import type { Connection } from '../warehouse/store/index.ts';
+} from '../../warehouse/ledger/index.ts';
+import type { CoveredWindow } from '../../warehouse/page.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection } from '../../warehouse/store/index.ts';
 
 /** What was billed to an account in a month: to close it, or to compare it with its close. */
 export interface BilledMonth extends AccountClose {

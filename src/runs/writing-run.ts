@@ -1,16 +1,12 @@
-import { join } from 'node:path';
 import { CostbookError, exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../base/errors.ts';
 import { type Failure, failuresOf, redactedFailures } from '../base/failure.ts';
 import { stepSentence } from '../base/next-step.ts';
-import { expectProject } from '../base/project-folder.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
-import { openLandingWriter } from '../fetch/index.ts';
+import { openProjectWarehouse } from '../ingest/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
-import { correctClock } from '../time/clock.ts';
-import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
+import type { Warehouse } from '../warehouse/index.ts';
 import type { Run } from '../warehouse/ledger/index.ts';
-import type { CommandContext, RunUnderWay } from './command.ts';
-import { openWhenFree } from './wait.ts';
+import type { RunContext, RunUnderWay } from './context.ts';
 
 /** The outcome of a command that writes. */
 export interface Outcome {
@@ -29,7 +25,7 @@ export interface Outcome {
 export async function writingRun(
   command: string,
   waitMs: number,
-  context: CommandContext,
+  context: RunContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
   const { effects, run: underWay } = context;
@@ -61,17 +57,13 @@ export async function writingRun(
 }
 
 /** Notifies the sinks of a failure that the books cannot store. */
-async function alertUnstored(name: string, error: unknown, context: CommandContext): Promise<void> {
+async function alertUnstored(name: string, error: unknown, context: RunContext): Promise<void> {
   const { alertWithoutBooks } = await import('../alerts/index.ts');
   await alertWithoutBooks(name, failuresOf(error), context, error);
 }
 
 /** Prints the next step after an outcome with several mistakes, which the command has printed. */
-async function tellStep(
-  command: string,
-  { exitCode, failures = [] }: Outcome,
-  { tell }: CommandContext,
-): Promise<void> {
+async function tellStep(command: string, { exitCode, failures = [] }: Outcome, { tell }: RunContext): Promise<void> {
   if (failures.length === 0) return;
   const { stepAfterMistakes } = await import('../findings/index.ts');
   const step = stepAfterMistakes({ command, exitCode, failures });
@@ -93,7 +85,7 @@ export async function withStepOfRun(error: unknown, command: string): Promise<un
 export async function openForRun(
   what: Pick<EndedRun, 'command' | 'job'>,
   waitMs: number,
-  context: CommandContext,
+  context: RunContext,
   { notifies }: { readonly notifies: boolean },
 ): Promise<Warehouse> {
   const begun = performance.now();
@@ -113,41 +105,10 @@ function unpublished(
   what: Pick<EndedRun, 'command' | 'job'>,
   begun: number,
   exitCode: number,
-  { effects }: CommandContext,
+  { effects }: RunContext,
 ): UnpublishedRun {
   const seconds = (performance.now() - begun) / 1000;
   return { ...what, exitCode, endedAt: effects.now(), seconds, isUnrecorded: false };
-}
-
-/**
- * Opens the project's warehouse when no other process holds it. Corrects the clock once more, because a killed run may
- * have found a fast clock without publishing it. Throws what `openWarehouse` throws, and UsageError if there is no project.
- */
-export async function openProjectWarehouse(
-  waitMs: number,
-  context: CommandContext,
-  options: Parameters<typeof openWarehouse>[4] = {},
-): Promise<Warehouse> {
-  expectProject(context);
-  const { dir, signal, effects } = context;
-  const landing = openLandingWriter(join(dir, 'data', 'landing'));
-  async function newestStored(): Promise<number> {
-    return landing.newestLoad().catch((error: NodeJS.ErrnoException) => {
-      // A fault of the folder is reported when pages are written.
-      if (error.code === 'EACCES' || error.code === 'ENOTDIR') return 0;
-      throw error;
-    });
-  }
-  const open = () => openWarehouse(dir, signal, effects.log, newestStored, options);
-  const warehouse = await openWhenFree(open, waitMs, context);
-  try {
-    correctClock(effects, await warehouse.fastClock());
-    return warehouse;
-  } catch (error) {
-    await warehouse.views.catch(() => undefined);
-    warehouse.close();
-    throw error;
-  }
 }
 
 /** Exit codes that may have been caused by the books or the disk. */
@@ -161,7 +122,7 @@ export function openEnd(
   run: Run,
   what: Pick<EndedRun, 'command' | 'job'>,
   warehouse: Warehouse,
-  context: CommandContext,
+  context: RunContext,
 ): (outcome: Outcome) => Promise<void> {
   const begun = performance.now(); // real time, also with --now
   context.nameRun(run.number);
@@ -184,7 +145,7 @@ export function openEnd(
 /** A step publishes what it wrote for the steps after it; each publication may copy the whole file. */
 async function stepOf(
   { warehouse, runNumber, startedAs, isLast, explain, keepSpends }: RunUnderWay,
-  context: CommandContext,
+  context: RunContext,
   work: (warehouse: Warehouse, runNumber: number) => Promise<Outcome>,
 ): Promise<number> {
   let outcome: Outcome;

@@ -1,34 +1,22 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import type { PublishedPlace } from '../answers/index.ts';
-import { isPlainToOthers } from '../base/addresses.ts';
 import { UsageError } from '../base/errors.ts';
-import { contentOfExport, filesOfManifest } from '../reports/exports/index.ts';
-import { type Mirrored, mirrorExport, type ObjectStore, openS3Store } from '../storage/index.ts';
+import { contentOfExport, filesOfManifest, type PublishedPlace } from '../reports/exports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { holdFolder } from '../warehouse/store/index.ts';
-import type { CommandContext } from './command.ts';
-import type { StorePlace } from './exports-in-store.ts';
-
-// Apart from `exports-in-store.ts`, because most exports stay on this machine: then nothing of this is loaded.
+import { type Mirrored, mirrorExport } from './mirror.ts';
+import { openStore, type StorePlace, type StoringContext } from './open-store.ts';
+import type { ObjectStore } from './store.ts';
 
 /** How long to wait for another process that writes the same export. */
 const patienceMs = 60_000;
 
-/** Opens a store. Warns if everything sent to it can be read on the way. */
-export async function openStore(
-  { destination, settings }: StorePlace,
-  { signal, effects, keepSecret }: Pick<CommandContext, 'signal' | 'effects' | 'keepSecret'>,
-): Promise<ObjectStore> {
-  const { endpoint } = settings;
-  if (endpoint !== undefined && isPlainToOthers(endpoint)) {
-    effects.log.warn(
-      'storage.sent_unencrypted',
-      'Costs are sent unencrypted: use https in storage.endpoint, unless you own the network to this host',
-      { host: new URL(endpoint).host },
-    );
-  }
-  return openS3Store({ destination, settings, signal, keepSecret });
+/** What sending exports needs: where to say what was sent, unless stdout carries JSON. */
+export interface SendingContext extends StoringContext {
+  readonly json: boolean;
+  write(data: string): Promise<void>;
+  tell(text: string): void;
+  progress(words: string): void;
 }
 
 /** Sends published exports to a store. `root` is the local folder of all exports. Says what was sent. */
@@ -36,7 +24,7 @@ export async function sendExports(
   published: readonly PublishedPlace[],
   root: string,
   place: StorePlace,
-  context: CommandContext,
+  context: SendingContext,
 ): Promise<void> {
   if (published.length === 0) return;
   // The child process said so, which also runs the project's SQL.
@@ -66,7 +54,7 @@ async function sendExport(
   store: ObjectStore,
   { reportFolder, folder }: PublishedPlace,
   remote: string,
-  { signal, tell, progress }: CommandContext,
+  { signal, tell, progress }: SendingContext,
 ): Promise<Mirrored> {
   // Another process that writes this export would replace files while they are sent.
   const lock = await holdFolder(reportFolder, { patienceMs, signal });

@@ -1,10 +1,15 @@
 import { join } from 'node:path';
 import type { LocalConfig } from '../config/index.ts';
 import { type LandingWriter, landingPlaces, loadNumberOf } from '../fetch/index.ts';
-import { archiveLoads, type ObjectStore, proveLoad } from '../storage/index.ts';
+import { archiveLoads, type ObjectStore, openStore, proveLoad } from '../storage/index.ts';
 import { dayMs } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import type { CommandContext } from './command.ts';
+import type { ProjectContext } from './project-warehouse.ts';
+
+/** What the archive needs besides: its credentials are secrets. */
+export interface ArchivingContext extends ProjectContext {
+  keepSecret(secret: string): void;
+}
 
 /**
  * Sends the pages of new loads to `landing.archive`, then removes pages that are older than `landing.keepDays` and, if
@@ -14,7 +19,7 @@ export async function tidyLanding(
   config: Pick<LocalConfig, 'landing' | 'storage'>,
   landing: LandingWriter,
   warehouse: Warehouse,
-  context: CommandContext,
+  context: ArchivingContext,
 ): Promise<unknown> {
   const { archive, keepDays } = config.landing;
   // Only for stored loads: a change seen that long ago is no longer pending.
@@ -25,7 +30,6 @@ export async function tidyLanding(
     return undefined;
   }
   try {
-    const { openStore } = await import('./send-exports.ts');
     const store = await openStore({ destination: archive, settings: config.storage }, context);
     try {
       const root = join(context.dir, 'data', 'landing');
@@ -49,7 +53,7 @@ async function sendLoads(
   store: ObjectStore,
   root: string,
   warehouse: Warehouse,
-  context: CommandContext,
+  context: ArchivingContext,
 ): Promise<number> {
   const last = await warehouse.lastLoadNumber();
   const loads = (await landingPlaces(root)).filter(({ number }) => number <= last);

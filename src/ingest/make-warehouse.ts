@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { prepareDecoding, readStoredLoads } from '../fetch/index.ts';
-import { rebuildLoads, withLandingLosses } from '../ingest/index.ts';
 import {
   type LoadInBooks,
   openRebuildingWarehouse,
@@ -8,7 +7,8 @@ import {
   type SnapshotFacts,
 } from '../warehouse/integrity/index.ts';
 import { JournalLossError } from '../warehouse/journal/index.ts';
-import type { CommandContext } from './command.ts';
+import type { ProjectContext } from './project-warehouse.ts';
+import { rebuildLoads, withLandingLosses } from './rebuild.ts';
 
 export interface WarehouseAsked {
   /** The last journal event and the last load to include; undefined for all. */
@@ -41,7 +41,7 @@ export async function makeWarehouse(
     acceptsGaps = false,
     beforeFinish,
   }: WarehouseAsked,
-  { dir, effects, signal, progress }: CommandContext,
+  { dir, effects, signal, progress }: ProjectContext,
 ): Promise<{ loads: number }> {
   prepareDecoding();
   const landingRoot = join(dir, 'data', 'landing');

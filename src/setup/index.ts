@@ -1,0 +1,2 @@
+export { type Settings, writeProject } from './project-files.ts';
+export { type Ask, settle, warnAboutToken } from './settings.ts';

@@ -1,0 +1,34 @@
+import { isPlainToOthers } from '../base/addresses.ts';
+import type { Effects } from '../base/effects.ts';
+import type { Destination, StorageSettings } from '../config/index.ts';
+import { openS3Store } from './s3-store.ts';
+import type { ObjectStore } from './store.ts';
+
+/** A place in an object store, and how it is reached. */
+export interface StorePlace {
+  readonly destination: Destination;
+  readonly settings: StorageSettings;
+}
+
+/** What a store is opened with. */
+export interface StoringContext {
+  readonly effects: Pick<Effects, 'log'>;
+  readonly signal: AbortSignal;
+  keepSecret(secret: string): void;
+}
+
+/** Opens a store. Warns if everything sent to it can be read on the way. */
+export async function openStore(
+  { destination, settings }: StorePlace,
+  { signal, effects, keepSecret }: StoringContext,
+): Promise<ObjectStore> {
+  const { endpoint } = settings;
+  if (endpoint !== undefined && isPlainToOthers(endpoint)) {
+    effects.log.warn(
+      'storage.sent_unencrypted',
+      'Costs are sent unencrypted: use https in storage.endpoint, unless you own the network to this host',
+      { host: new URL(endpoint).host },
+    );
+  }
+  return openS3Store({ destination, settings, signal, keepSecret });
+}
