@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { DecodedPage } from '../../src/fetch/index.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -35,27 +36,6 @@ interface Group {
   readonly members: number[];
 }
 
-/** Entries and points of a page as the decoder returns them: costs × 10^12 and usage × 10^6. */
-export interface AccountColumns {
-  readonly hasMore: boolean;
-  readonly nextCursor: string | undefined;
-  readonly totalCost: string;
-  readonly costDecimals: number;
-  readonly usageDecimals: number;
-  readonly entries: readonly (Readonly<Partial<Record<Field, string>>> & {
-    readonly cost: string;
-    readonly usage: string;
-  })[];
-  readonly points: {
-    readonly count: number;
-    readonly entry: Int32Array;
-    readonly bucket: Int32Array;
-    readonly cost: BigInt64Array;
-    readonly usage: BigInt64Array;
-  };
-  readonly unknownFields: readonly string[];
-}
-
 const fields = {
   workspace: 'workspace',
   resource_type: 'resourceType',
@@ -81,7 +61,7 @@ export interface Account {
   /** One page of an answer, as JSON. */
   page(parameters: URLSearchParams): string;
   /** The same page as the decoder would return it. */
-  columns(parameters: URLSearchParams): AccountColumns;
+  columns(parameters: URLSearchParams): DecodedPage;
   /** From now on, these hours are corrected; undefined for none. */
   correct(corrections: Corrections | undefined): void;
 }
@@ -241,7 +221,7 @@ function addedUp(sums: Float64Array): readonly [number, number] {
 function columnsOf(
   { bounds, shown, groups, total, nextCursor }: Page,
   sumsOf: (members: readonly number[], bounds: readonly number[]) => Float64Array,
-): AccountColumns {
+): DecodedPage {
   const buckets = bounds.length - 1;
   const entry = new Int32Array(groups.length * buckets);
   const bucket = new Int32Array(groups.length * buckets);
@@ -264,8 +244,16 @@ function columnsOf(
       count += 1;
     }
     const [ofCost, ofUsage] = addedUp(sums);
-    const named = Object.fromEntries(shown.map((field) => [field, face[field]]));
-    return { ...named, cost: (ofCost / 1e9).toFixed(9), usage: (ofUsage / 1e3).toFixed(3) };
+    const valueOf = (field: Field) => (shown.includes(field) ? face[field] : undefined);
+    return {
+      ...{ workspace: valueOf('workspace'), resourceType: valueOf('resourceType') },
+      ...{ resourceName: valueOf('resourceName'), resourceUuid: valueOf('resourceUuid') },
+      ...{
+        billingDimension: valueOf('billingDimension'),
+        cost: (ofCost / 1e9).toFixed(9),
+        usage: (ofUsage / 1e3).toFixed(3),
+      },
+    };
   });
   return {
     hasMore: nextCursor !== undefined,

@@ -1,3 +1,5 @@
+import type { DailyCosts } from '../../src/anomalies/baseline.ts';
+import type { StoredEpisode } from '../../src/anomalies/evaluate-scope.ts';
 // A year of invented costs with known events: the truth that anomaly detection is measured against. The same seed gives
 // the same year.
 
@@ -297,39 +299,11 @@ function lasting(factor: readonly number[], day: number): number {
   return factor[day - 5] ?? 1;
 }
 
-/** What is measured of the product: what src/anomalies exports, as far as it is needed here. */
-export interface Detector {
-  readonly usualRules: { readonly minAmount: number; readonly minShare: number; readonly minDays: number };
-  quietDays(scopes: readonly Series[], rules: Detector['usualRules']): (day: number) => boolean;
-  evaluateScope(asked: {
-    readonly series: Series;
-    readonly known: readonly never[];
-    readonly lastDay: number;
-    readonly evaluatedDay: number | undefined;
-    readonly changedFrom: undefined;
-    readonly isQuiet: (day: number) => boolean;
-    readonly rules: Detector['usualRules'];
-    readonly newKey: (episode: { readonly firstDay: number; readonly kind: string }) => string;
-  }): readonly Found[];
-  noticesOf(
-    episode: Found,
-    rules: Detector['usualRules'],
-  ): readonly { readonly day: number; readonly reason: string }[];
-}
-
-interface Series {
-  readonly firstDay: number;
-  readonly costs: readonly number[];
-  readonly usages: readonly number[];
-}
-
-interface Found {
-  readonly key: string;
-  readonly isNotified: boolean;
-  readonly kind: string;
-  readonly isUp: boolean;
-  readonly firstDay: number;
-}
+/** What is measured of the product. */
+export type Detector = Pick<typeof import('../../src/anomalies/detect.ts'), 'quietDays'> &
+  Pick<typeof import('../../src/anomalies/evaluate-scope.ts'), 'evaluateScope'> &
+  Pick<typeof import('../../src/anomalies/notices.ts'), 'noticesOf'> &
+  Pick<typeof import('../../src/anomalies/rules.ts'), 'usualRules'>;
 
 /** The reports about some of the planted events of at least 5 USD and 30 %. */
 export interface Recall {
@@ -372,7 +346,7 @@ export function measureYear(
   { evaluateScope, quietDays, noticesOf, usualRules }: Detector,
 ): Measured {
   const days = year[0]?.costs.length ?? 0;
-  const scopes = year.map(({ costs, usages }): Series => ({ firstDay, costs, usages }));
+  const scopes = year.map(({ costs, usages }): DailyCosts => ({ firstDay, costs, usages }));
   const isQuiet = quietDays(scopes, usualRules);
   const recall = new Map<PlantedKind, Recall>();
   const recallByNoise = new Map<number, Recall>();
@@ -383,11 +357,11 @@ export function measureYear(
   for (const [index, scope] of year.entries()) {
     const series = scopes[index];
     if (series === undefined) continue;
-    const told: (Found & { readonly notifiedDay: number; readonly id: string; readonly reason: string })[] = [];
-    let known: readonly Found[] = [];
+    const told: (StoredEpisode & { readonly notifiedDay: number; readonly id: string; readonly reason: string })[] = [];
+    let known: readonly StoredEpisode[] = [];
     for (let day = 0; day < days; day += 1) {
       const next = evaluateScope({
-        ...{ series, known: known as readonly never[], lastDay: firstDay + day, changedFrom: undefined, isQuiet },
+        ...{ series, known, lastDay: firstDay + day, changedFrom: undefined, isQuiet },
         evaluatedDay: day === 0 ? undefined : firstDay + day - 1,
         rules: usualRules,
         newKey: ({ firstDay: first, kind }) => `${first} ${kind === 'price' || kind === 'missing' ? kind : ''}`,

@@ -2,9 +2,11 @@
 // Windows are planned, read into a stage, reconciled, compared and loaded by the code that `ingest` and `rebuild` use; the
 // pages come from the account's formula in the decoder's form, so that neither HTTP nor JSON takes time. Of the landing
 // folder only the descriptions of loads stay. Books that are there already are continued.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AccountColumns, type AccountSize, openAccount } from './account.ts';
+import type { WindowReading } from '../../src/ingest/fetch-window.ts';
+import { type AccountSize, openAccount } from './account.ts';
 import { compiled } from './compiled.ts';
 
 interface Made {
@@ -15,13 +17,12 @@ interface Made {
 
 const [dir = '', made = '{}'] = process.argv.slice(2);
 const { size, since, now }: Made = JSON.parse(made);
-const [atWarehouse = '', atFetch = '', atWindow = '', atTime = ''] = await compiled(
-  ...['warehouse/index', 'fetch/index', 'ingest/fetch-window', 'time/time'],
-);
-const { openWarehouse } = await import(atWarehouse);
-const { openLandingWriter, planWindows, queryParameters } = await import(atFetch);
-const { readWindow } = await import(atWindow);
-const { formatWindow } = await import(atTime);
+const {
+  'warehouse/index': { openWarehouse },
+  'fetch/index': { openLandingWriter, planWindows, queryParameters },
+  'ingest/fetch-window': { readWindow },
+  'time/time': { formatWindow },
+} = await compiled('warehouse/index', 'fetch/index', 'ingest/fetch-window', 'time/time');
 
 /** While one window is read, another one is compared and written. */
 const stagesAtOnce = 2;
@@ -34,13 +35,13 @@ const landing = openLandingWriter(join(dir, 'data', 'landing'));
 const warehouse = await openWarehouse(dir, signal, undefined, () => landing.newestLoad());
 await landing.removeUnfinished(await warehouse.lastLoadNumber());
 const run = await warehouse.beginRun('ingest', now);
-const facts = { account, name: undefined, historyStart: since, settleDays: 3, lagHours: 2, role: 'admin' };
+const facts = { account, name: undefined, historyStart: since, settleDays: 3, lagHours: 2, role: 'admin' } as const;
 await warehouse.saveAccount({ ...facts, decimals: known.decimals }, now);
 
 type Query = Parameters<typeof queryParameters>[1];
 
 /** Passes the pages of one query to a sink, as fetching would. */
-async function ask(query: Query, sink: { page(page: AccountColumns): Promise<void> }): Promise<number> {
+async function ask(query: Query, sink: Parameters<WindowReading['ask']>[1]): Promise<number> {
   const parameters = new URLSearchParams(queryParameters(account, query));
   for (let count = 1; ; count += 1) {
     const page = platform.columns(parameters);
@@ -58,9 +59,9 @@ const planned = planWindows({
   to: undefined,
   refetch: false,
   settleDays: 3,
-  covered: (await warehouse.coveredWindows(account)) as unknown[],
+  covered: await warehouse.coveredWindows(account),
   again: [],
-}).filter(({ reason }: { reason: string }) => reason === 'new');
+}).filter(({ reason }) => reason === 'new');
 const totals = { windows: 0, pages: 0, rows: 0 };
 const begun = performance.now();
 
@@ -71,6 +72,7 @@ async function load(stage: Awaited<ReturnType<typeof warehouse.openStage>>, { wi
   const read = await readWindow({
     ...{ account, window, stage, ask, role: 'admin', known, log, signal },
     leavesOut: () => false,
+    mayAddRows: () => true,
     comparing: <T>(queries: () => Promise<T>) => queries(),
     onRole: () => undefined,
     onPage: () => (pages += 1),
@@ -82,14 +84,14 @@ async function load(stage: Awaited<ReturnType<typeof warehouse.openStage>>, { wi
       ...{ loadNumber, runNumber: run.number, attempt: 1, reason, requests: pages, queries: read.queries },
       ...{ claimedEnd: now, seenAt: await warehouse.seenAt(now), platformAt: now },
     };
-    const { rowCount } = await stage.load({ ...of, pages }, (written: Record<string, unknown>) =>
+    const { rowCount } = await stage.load({ ...of, pages }, (written) =>
       folder.file(
         {
           ...of,
           ...{ role: read.role, pagesRead: pages, leavesOut: false },
           known: { decimals: known.decimals, agreedTolerance: null },
-          ...{ outcome: written['outcome'], rowCount: written['rowCount'] },
-          ...{ restated: written['restated'], cost: written['cost'] },
+          ...{ outcome: written.outcome, rowCount: written.rowCount },
+          ...{ restated: written.restated, cost: written.cost },
           covered: [{ window: formatWindow(window), role: read.role }],
           reconciliations: null,
         },

@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { compiled } from './compiled.ts';
 
 const [dir = '', weeks = '2', series = '100'] = process.argv.slice(2);
-const [atDatabase = '', atMigrate = '', atSeal = ''] = await compiled(
-  'warehouse/store/database',
-  'warehouse/store/migrate',
-  'warehouse/integrity/seal',
-);
-const { openDatabase } = await import(atDatabase);
-const { migrate } = await import(atMigrate);
+const {
+  'warehouse/store/database': { openDatabase },
+  'warehouse/store/migrate': { migrate },
+  'warehouse/integrity/seal': { sealFile },
+} = await compiled('warehouse/store/database', 'warehouse/store/migrate', 'warehouse/integrity/seal');
 
 const database = await openDatabase(join(dir, 'data', 'costbook.duckdb'), { readOnly: false });
 const connection = await database.connect();
@@ -51,11 +49,10 @@ await connection.run(
 );
 await connection.checkpoint();
 const [row] = await connection.rows('select count(*) as rows from flat');
-process.stdout.write(`${row.rows}\n`);
+process.stdout.write(`${row?.['rows']}\n`);
 database.close();
-const { sealFile } = await import(atSeal);
 await sealFile(
   join(dir, 'data', 'costbook.duckdb'),
-  { loadNumber: 0, lastEvent: 0, row_count: 0, cost: '0' },
+  { loadNumber: 0, lastEvent: 0, rowCount: 0, cost: '0', journal: { before: 1, sha256: '' } },
   new Date(),
 );

@@ -15,15 +15,13 @@ interface Asked {
 
 const [dir = '', list = '', repeats = '3', flat, from = '', to = ''] = process.argv.slice(2);
 const asked: readonly Asked[] = JSON.parse(readFileSync(list, 'utf8'));
-const [atBooks = '', atQuestions = '', atFormats = '', atExport = ''] = await compiled(
-  'warehouse/integrity/index',
-  'reports/questions/index',
-  'reports/formats/index',
-  'reports/formats/export',
-);
-const { openBooks } = await import(atBooks);
-const reports = { ...(await import(atQuestions)), ...(await import(atFormats)) };
-const { writeAnswer } = await import(atExport);
+const {
+  'warehouse/integrity/index': { openBooks },
+  'reports/questions/index': questions,
+  'reports/formats/index': formats,
+} = await compiled('warehouse/integrity/index', 'reports/questions/index', 'reports/formats/index');
+const reports = { ...questions, ...formats };
+const { writeAnswer } = formats;
 
 const { connection, close } = await openBooks(dir, { lockedDown: false });
 if (flat !== undefined) {
@@ -63,12 +61,13 @@ async function timed(work: (path: string) => Promise<unknown>): Promise<Took> {
 
 const answers = [];
 for (const { report: name, writes, given, byHand } of asked) {
-  const report = known.find((candidate: { name: string }) => candidate.name === name);
+  const report = known.find((candidate) => candidate.name === name);
+  if (report === undefined) throw new Error(`there is no report ${name}`);
   const texts = Object.entries(given).map(([parameter, text]) => ({ name: parameter, text, what: parameter }));
   const attempt = { now: Date.UTC(2026, 10, 1), dir, problem: (words: string) => process.stderr.write(`${words}\n`) };
   const values = reports.settleParameters(await reports.readParameters(report, texts, attempt), state);
   const question = { connection, query: reports.orderedQuery(report), parameters: reports.sqlParameters(values) };
-  const options = { format: 'parquet', raw: false, parquetDecimals: 'exact', facts };
+  const options = { format: 'parquet', raw: false, parquetDecimals: 'exact', facts } as const;
   const hand = flat === undefined ? byHand : byHand.replaceAll('from flat', 'from hand.main.flat');
   const ours: Took[] = [];
   const theirs: Took[] = [];

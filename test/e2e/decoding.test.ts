@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compiled } from '../bench/compiled.ts';
+import { compiledTo } from '../bench/compiled.ts';
 
 const modules = ['fetch/decode-elsewhere', 'fetch/query-pages', 'fetch/decode'] as const;
 let addresses: readonly string[] = [];
 beforeAll(async () => {
-  addresses = await compiled(...modules);
+  addresses = await compiledTo(...modules);
 });
 
 /**

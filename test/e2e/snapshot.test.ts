@@ -9,7 +9,7 @@ import { publishSnapshot } from '../../src/warehouse/integrity/snapshot.ts';
 import type { Database } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
-import { compiled } from '../bench/compiled.ts';
+import { compiledTo } from '../bench/compiled.ts';
 import { askFile, askSnapshot, costsIn, ingest, ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { expectedCosts, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -158,7 +158,7 @@ describe('a running copy', () => {
   test('is never published by a copier whose writer was killed', async () => {
     const { folder, pipe, snapshot } = await unreadyWarehouse();
     (await emptyBooks(folder)).close();
-    const [opening, publishing] = await compiled('warehouse/store/database', 'warehouse/integrity/snapshot');
+    const [opening, publishing] = await compiledTo('warehouse/store/database', 'warehouse/integrity/snapshot');
     const script = `
       const { openDatabase } = await import('${opening}');
       const { publishSnapshot } = await import('${publishing}');
