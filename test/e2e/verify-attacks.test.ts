@@ -176,6 +176,18 @@ test('an export of another month, in the place of a month, is not the same', asy
   expect([copied.exitCode, copied.said]).toEqual([4, ['month: an export of 2026-09']]);
 });
 
+test('an export that somebody copied beside itself, or under another value, is not the same', async () => {
+  const { dir, folder } = await exported('csv');
+  const root = join(dir, 'exports');
+  await cp(folder, join(root, 'cost_by_workspace', 'copy'), { recursive: true });
+  const beside = await verify(dir);
+  expect([beside.exitCode, beside.said]).toEqual([4, ['folder: a copy of another export']]);
+  await rm(join(root, 'cost_by_workspace', 'copy'), { recursive: true });
+  await cp(folder, join(dir, 'shared', 'workspace=south', 'cost_by_workspace', period), { recursive: true });
+  const elsewhere = await verify(dir, join(dir, 'shared'));
+  expect([elsewhere.exitCode, elsewhere.said[0]]).toEqual([4, 'workspace: an export of no workspace']);
+});
+
 test('a lake with a forged part and manifest is written again, and not recorded', async () => {
   const dir = await newProject();
   await nights.publish(dir, 'first');

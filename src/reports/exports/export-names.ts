@@ -45,11 +45,11 @@ export function exportPlace(
   const others = parameters.filter((parameter) => parameter !== month && !parameter.isDefault);
   const front = [
     ...(asOf === undefined ? [] : [segment('as-of', asOf === 'now' ? asOf : formatInstant(asOf).replaceAll(':', ''))]),
-    ...others.filter(({ hasDefault }) => hasDefault).map(({ name, display }) => segment(name, textOf(display))),
+    ...others.filter(({ hasDefault }) => hasDefault).map(({ name, display }) => segmentOf(name, display)),
   ];
   const behind = [
-    ...others.filter(({ hasDefault }) => !hasDefault).map(({ name, display }) => segment(name, textOf(display))),
-    ...(month === undefined || month.display === null ? [] : [segment('BILLING_PERIOD', textOf(month.display))]),
+    ...others.filter(({ hasDefault }) => !hasDefault).map(({ name, display }) => segmentOf(name, display)),
+    ...(month === undefined || month.display === null ? [] : [segmentOf('BILLING_PERIOD', month.display)]),
   ];
   const reportFolder = below(root, ...front, report);
   return { root, reportFolder, folder: below(reportFolder, ...behind) };
@@ -73,6 +73,11 @@ function below(root: string, ...names: readonly string[]): string {
 function textOf(display: JsonValue): string {
   if (display === null) return '*';
   return typeof display === 'string' ? display : JSON.stringify(display);
+}
+
+/** A parameter and its value as a folder's name. */
+export function segmentOf(name: string, value: JsonValue): string {
+  return segment(name, textOf(value));
 }
 
 /** The length that every common file system allows in a folder's name, with room for the parameter's name. */

@@ -1,5 +1,5 @@
 import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
 import { journalFolder } from '../../warehouse/journal/index.ts';
@@ -24,6 +24,8 @@ export interface ExportsJournal {
   has(folder: string, sha256: string): Promise<boolean | undefined>;
   /** The SHA-256 of the last manifest that was committed in a folder; undefined if none was. */
   lastIn(folder: string): Promise<string | undefined>;
+  /** Whether a folder beside exports has a manifest that was committed in another one: readers of both read its rows twice. */
+  isCopy(folder: string, sha256: string): Promise<boolean>;
   /** The folders in which the project committed a manifest. */
   readonly folders: readonly string[];
   /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
@@ -75,6 +77,8 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
   });
   const lines = text.split('\n').flatMap((line) => parseLine(line) ?? []);
   const known = new Set(lines.map(({ sha256 }) => sha256));
+  const rootOf = (place: string) => (isAbsolute(place) ? place : place.slice(0, place.indexOf('/')));
+  const roots = new Set(lines.map(({ place }) => rootOf(place)));
   const places = new Map<string, string[]>();
   for (const { place, sha256 } of lines) {
     const own = places.get(place);
@@ -84,6 +88,10 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
   return {
     has: async (folder, sha256) =>
       places.get(await placeIn(dir, folder))?.includes(sha256) ?? (known.has(sha256) || undefined),
+    async isCopy(folder, sha256) {
+      const place = await placeIn(dir, folder);
+      return known.has(sha256) && !places.has(place) && roots.has(rootOf(place));
+    },
     lastIn: async (folder) => places.get(await placeIn(dir, folder))?.at(-1),
     folders: [...places.keys()].map((place) => resolve(dir, place)),
     since: lines[0]?.asOf,

@@ -9,7 +9,7 @@ import { type CostColumn, costColumnOf } from '../formats/figures.ts';
 import { formatNamed } from '../formats/kinds/index.ts';
 import { isPart, namesIn } from './durable.ts';
 import { dataOfExport, formatOfName } from './export-content.ts';
-import { isDataName, latestName } from './export-names.ts';
+import { isDataName, latestName, segmentOf } from './export-names.ts';
 import {
   type Manifest,
   type ManifestFile,
@@ -222,10 +222,14 @@ async function verifyOnce(
     for (const file of next.manifest.files) swapping.set(file.name, file);
   }
 
-  const month = /^BILLING_PERIOD=(.+)$/.exec(basename(folder))?.[1];
-  if (month !== undefined && month !== manifest.parameters['month']) {
-    const found = `an export of ${String(manifest.parameters['month'] ?? 'no month')}`;
-    differences.push({ file: join(below, manifestName), what: 'month', found, expected: month });
+  for (const part of below.split(sep)) {
+    const [, name = '', said = ''] = /^(\w+)=(.*)$/.exec(part) ?? [];
+    const parameter = name === 'BILLING_PERIOD' ? 'month' : name;
+    const value = manifest.parameters[parameter];
+    if (name === '' || (value === undefined && parameter !== 'month') || part === segmentOf(name, value ?? null))
+      continue;
+    const found = `an export of ${String(value ?? `no ${parameter}`)}`;
+    differences.push({ file: join(below, manifestName), what: parameter, found, expected: said });
   }
   const isRecorded = await known.isRecorded(stored, folder);
   const intact: ManifestFile[] = [];

@@ -155,6 +155,10 @@ async function judgedBy(
   { manifest, sha256 }: StoredManifest,
   folder: string,
 ): Promise<{ readonly forged: ExportDifferences; readonly isOlder: boolean }> {
+  if (await journal.isCopy(folder, sha256)) {
+    const [found, expected] = ['a copy of another export', 'an export that this project wrote there'];
+    return { forged: [{ what: 'folder', found, expected }], isOlder: false };
+  }
   if (await journal.has(folder, sha256)) return { forged: [], isOlder: false };
   const last = await journal.lastIn(folder);
   return {
