@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openS3Store } from '../../src/storage/s3-store.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
@@ -77,9 +79,9 @@ test.each<[string, typeof answer, () => Promise<unknown>, RegExp]>([
     'an object that drips',
     (response) => slowly(response.writeHead(200)),
     () => store.readText('a'),
-    /did not end in time/,
+    /did not (end|answer) in time/,
   ],
-  ['a listing that drips', (response) => slowly(response.writeHead(200)), listed, /did not end in time/],
+  ['a listing that drips', (response) => slowly(response.writeHead(200)), listed, /did not (end|answer) in time/],
   [
     'an object that is compared and drips',
     (response) => slowly(response.writeHead(200)),
@@ -130,6 +132,19 @@ test('names of objects come to no terminal as they are', async () => {
   expect(exitCode).toBe(4);
   expect(stdout).toContain('DIFFERS  s3://books/p/a');
   for (const sign of ['\u001b', '\u0007', '\u202e']) expect(stdout).not.toContain(sign);
+});
+
+test('an export of the project whose copy somebody removed is named', async () => {
+  const dir = await newProject();
+  for (const folder of ['data/journal', 'exports/summary']) await mkdir(join(dir, folder), { recursive: true });
+  const line = { place: 'exports/summary', sha256: '0', asOf: '2026-11-01T00:00:00Z' };
+  await writeFile(join(dir, 'data/journal/exports.ndjson'), `${JSON.stringify(line)}\n`);
+  await writeFile(join(dir, 'exports/summary/_manifest'), '{}');
+  const page = listing(['p/a/_manifest'], 'x').replace('>true<', '>false<');
+  answerTo = (path, response) => void response.end(path.includes('list-type') ? page : '{}');
+  const environment = { COSTBOOK_STORAGE_ENDPOINT: endpoint, COSTBOOK_EXPORTS_TO: 's3://books/p', ...credentials };
+  const { stdout } = await runCli(['verify', 's3://books/p', '--dir', dir, '--json'], environment);
+  expect(JSON.parse(stdout)).toMatchObject({ absent: ['summary'], exports: [{ folder: 'a' }] });
 });
 
 test('an index of an archive beside exports does not hide them', async () => {
