@@ -131,11 +131,14 @@ test('an export that somebody put here and in the store, and this project never 
   expect(await verify()).toEqual([`${place} `, `${other} unknown`]);
 });
 
-test.each(['more.CSV', 'more.csv.gz', 'latest.csv.zst', 'x.csv.bz2'])('%s is data as others read it', async (name) => {
-  const { put, verify } = await copied();
-  await put(`${place}/${name}`, forged);
-  expect(await verify()).toEqual([`${place}  ${place}/${name}: a file that no manifest names`]);
-});
+test.each(['_metadata', '_common_metadata', 'more.CSV', 'more.csv.gz', 'latest.csv.zst', 'x.csv.bz2'])(
+  '%s is data as others read it',
+  async (name) => {
+    const { put, verify } = await copied();
+    await put(`${place}/${name}`, forged);
+    expect(await verify()).toEqual([`${place}  ${place}/${name}: a file that no manifest names`]);
+  },
+);
 
 test.each(['a'.repeat(300), 'a\0b', `${'d/'.repeat(2500)}d`])(
   'a folder that cannot be one here is unknown',

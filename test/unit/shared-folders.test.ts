@@ -160,12 +160,21 @@ test('a path shows no character that a terminal obeys, or that turns text around
 
 test('data below an export, and links to it, are found: readers of all folders read them too', async () => {
   const none = { closedAt: null, completeFrom: null, completeThrough: null, settledThrough: null, previous: null };
-  const file = { name: 'latest.csv', format: 'csv', bytes: 2, sha256: sha256OfText('a\n'), rows: null, cost: null };
+  const file = { bytes: 2, sha256: sha256OfText('a\n'), rows: null, cost: null };
   const said = { manifest: 1, report: 'x', asOf: '2026-11-01T00:00:00Z', sqlSha256: '0', focusVersion: null };
-  const manifest = { ...said, ...none, parameters: {}, costColumn: null, cost: null, rows: 0, files: [file] };
-  await mkdir(join(folder, 'x', 'below', 'more'), { recursive: true });
+  const manifest = {
+    ...said,
+    ...none,
+    parameters: {},
+    costColumn: null,
+    cost: null,
+    rows: 0,
+    files: ['csv', 'parquet'].map((format) => ({ ...file, name: `latest.${format}`, format })),
+  };
+  for (const below of ['below/more', '_delta_log']) await mkdir(join(folder, 'x', below), { recursive: true });
   await writeFile(join(folder, 'x', '_manifest'), JSON.stringify(manifest));
-  for (const name of ['latest.csv', 'other.CSV', 'below/more/a.csv.gz', 'below/notes.txt']) {
+  const names = ['latest.csv', 'latest.parquet', 'other.CSV', '_metadata', '_delta_log/0.json'];
+  for (const name of [...names, 'below/more/a.csv.gz', 'below/notes.txt']) {
     await writeFile(join(folder, 'x', name), 'a\n');
   }
   await symlink('x', join(folder, 'y'));
@@ -176,7 +185,9 @@ test('data below an export, and links to it, are found: readers of all folders r
     differences.push(...(await verifyExport(folder, join(folder, one), {} as Connection, known)).differences);
   }
   expect(differences.map((one) => [one.file, one.found])).toEqual([
+    ['x/_metadata', 'a file that no manifest names'],
     ['x/other.CSV', 'a file that no manifest names'],
+    ['x/_delta_log/0.json', 'a file that no manifest names'],
     ['x/below/more/a.csv.gz', 'a file that no manifest names'],
     ['y/_manifest', 'a link to a folder'],
   ]);

@@ -47,8 +47,12 @@ export function isManifestName(name: string): boolean {
 /** What readers of all months of a report read: it belongs beside a manifest. */
 export const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
 
+/** What readers of a whole folder take for the list or the columns of its Parquet files: it could name others. */
+const describesParquet = /(^|\/)(_(common_)?metadata$|_delta_log\/)/;
+
 /** The format that readers take a file for: by its extension, in any case, with or without one of a compression. */
 export function formatOfName(name: string): string {
+  if (describesParquet.test(name)) return '.parquet';
   return extname(name.toLowerCase().replace(/\.(gz|zst|bz2|xz|lz4|snappy|deflate)$/, ''));
 }
 
@@ -76,7 +80,10 @@ export async function copyFacts(dir: string, root: string) {
       return found.sort();
     },
     manifestNames,
-    isData: (name: string) => dataOfExport.test(name) || (/^[^._]/.test(name) && formatOfName(name) === '.parquet'),
+    isData: (name: string) =>
+      dataOfExport.test(name) ||
+      describesParquet.test(name) ||
+      (/^[^._]/.test(name) && formatOfName(name) === '.parquet'),
     formatOf: formatOfName,
     filesOf: filesOfManifest,
     async isOfProject(folder: string, name: string, text: string): Promise<boolean | undefined> {
