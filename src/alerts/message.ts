@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type AlertEntry, cardOf, dashboardLink, type Transitions, wordsOfKind } from '../findings/index.ts';
+import {
+  type AlertEntry,
+  cardOf,
+  dashboardLink,
+  shownWithOthers,
+  type Transitions,
+  wordsOfKind,
+} from '../findings/index.ts';
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import type {
   LeftOut,
@@ -22,6 +29,22 @@ export function messageEntry(entry: AlertEntry, origin: Origin | undefined): Mes
     ...(link === undefined ? {} : { link }),
     ...(amount === undefined ? {} : { amount }),
   };
+}
+
+/** The entries of a message. Thresholds of one budget and period are one card. Pure. */
+function messageEntries(entries: readonly AlertEntry[], origin: Origin | undefined): readonly MessageEntry[] {
+  const facts = entries.flatMap(({ transition, fact }) => (transition === 'resolved' ? [] : [fact]));
+  const shown = shownWithOthers(facts);
+  return entries.map((entry) => {
+    const { fact, key } = entry;
+    const also = facts.flatMap((one) => (one.kind === 'budget' && shown.get(one.key) === key ? [one] : []));
+    const shownIn = shown.get(key);
+    return {
+      ...messageEntry(entry, origin),
+      ...(fact.kind === 'budget' && also.length > 0 ? { card: cardOf({ ...entry, fact: { ...fact, also } }) } : {}),
+      ...(shownIn === undefined ? {} : { shownIn }),
+    };
+  });
 }
 
 /** A message lists this many anomalies, largest impact first, and counts the rest. */
@@ -70,18 +93,10 @@ export function messagesOf(
   { agents = [], incidents = [] }: { readonly agents?: readonly string[]; readonly incidents?: readonly string[] } = {},
 ): NewMessage[] {
   const sinks = [...new Set(entries.flatMap((entry) => entry.sinks))].sort();
-  const ofEntries = (sink: string, shown: readonly AlertEntry[], more: Pick<Message, 'pictures' | 'left'> = {}) =>
-    newMessage(
-      sink,
-      {
-        kind: 'alerts',
-        ...state,
-        entries: shown.map((entry) => messageEntry(entry, state.origin)),
-        summary: null,
-        ...more,
-      },
-      undefined,
-    );
+  const ofEntries = (sink: string, shown: readonly AlertEntry[], more: Pick<Message, 'pictures' | 'left'> = {}) => {
+    const all = messageEntries(shown, state.origin);
+    return newMessage(sink, { kind: 'alerts', ...state, entries: all, summary: null, ...more }, undefined);
+  };
   return sinks.flatMap((sink) => {
     const ordered = inOrder(entries, sink);
     if (agents.includes(sink)) {
@@ -95,7 +110,8 @@ export function messagesOf(
     const others = ordered.filter((entry) => !anomalies.has(entry));
     const shown = others.slice(0, entriesShown);
     const left = [...anomalies, ...others.slice(entriesShown)];
-    const own = picturesFor(sink).filter(({ key }) => shown.some((entry) => entry.key === key));
+    const besides = shownWithOthers(shown.map(({ fact }) => fact));
+    const own = picturesFor(sink).filter(({ key }) => shown.some((one) => one.key === key && !besides.has(one.key)));
     return [
       ofEntries(sink, shown, {
         ...(own.length === 0 ? {} : { pictures: own }),
@@ -131,7 +147,7 @@ export function inOrder(entries: Transitions['entries'], sink: string): readonly
 /** A message for the outbox. Its id is a hash of what it is about: words do not change it. */
 export function newMessage(sink: string, message: Message, summary: string | undefined): NewMessage {
   const text = JSON.stringify(message);
-  const entries = message.entries.map(({ card, link, amount, ...facts }) => facts);
+  const entries = message.entries.map(({ card, link, amount, shownIn, ...facts }) => facts);
   const id = createHash('sha256')
     .update(JSON.stringify([sink, summary ?? null, JSON.stringify({ ...message, entries })]))
     .digest('hex')

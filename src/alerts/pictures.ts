@@ -6,7 +6,7 @@ import { type Budget, budgetCalendar } from '../budgets/rules/index.ts';
 import { readSpends, type SpendsAsked, withCarried } from '../budgets/spend/index.ts';
 import type { Picture } from '../charts/index.ts';
 import type { Sink } from '../config/index.ts';
-import { type AlertFact, alertRows, type BudgetAlertFact, type Transitions } from '../findings/index.ts';
+import { type AlertFact, alertRows, type Transitions } from '../findings/index.ts';
 import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
 import { completenessOf } from '../reports/formats/index.ts';
 import { type MessagePicture, showsPictures } from '../sinks/index.ts';
@@ -71,7 +71,7 @@ async function orNone<T>(key: string, log: Log, make: () => Promise<T>): Promise
 
 async function budgetPicture(
   connection: Connection,
-  fact: BudgetAlertFact,
+  fact: Extract<AlertFact, { readonly kind: 'budget' }>,
   { budgets = [], forecasts, ...asked }: PicturesAsked,
 ): Promise<Picture | undefined> {
   const own = budgets.filter(({ name }) => name === fact.budget);

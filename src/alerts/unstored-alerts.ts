@@ -5,16 +5,7 @@ import { join } from 'node:path';
 import { exitCodes } from '../base/errors.ts';
 import { type Failure, factsOfFailures, shortly } from '../base/failure.ts';
 import type { NextStep } from '../base/next-step.ts';
-import {
-  type BooksFact,
-  type OpenAlert,
-  openAlerts,
-  type ProjectOfChecks,
-  parseFact,
-  type RunFact,
-  stepOf,
-  wordsOf,
-} from '../findings/index.ts';
+import { type AlertFact, type OpenAlert, openAlerts, parseFact, stepOf, wordsOf } from '../findings/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
@@ -33,7 +24,7 @@ export type SinkOutcome = 'begun' | 'failed' | 'delivered' | 'dead';
 /** An alert that was sent but is not in the ledger yet. */
 export interface UnstoredAlert {
   readonly occurrence: number;
-  readonly fact: BooksFact | RunFact;
+  readonly fact: Extract<AlertFact, { readonly kind: 'books' | 'run' }>;
   readonly state: Pick<Message, 'at' | 'completeThrough' | 'settledThrough'>;
   readonly sinks: Readonly<Record<string, SinkOutcome>>;
   /** When the first failure of its story was found, if news was found since. */
@@ -151,7 +142,7 @@ export function sinceOf({ since, state }: UnstoredAlert): string {
 export async function allOpenAlerts(
   connection: Connection,
   now: Instant,
-  project: ProjectOfChecks,
+  project: NonNullable<Parameters<typeof openAlerts>[2]>,
 ): Promise<OpenAlert[]> {
   const waiting = (await unstoredStill(project.dir)).map(({ at, step: _, ...alert }) => {
     return { ...alert, severity: 'critical' as const, since: at, icon: '🔴' };
@@ -197,7 +188,11 @@ function stateAt(at: string): UnstoredAlert['state'] {
   return { at, completeThrough: null, settledThrough: null };
 }
 
-export function diskFact(disk: { command: string; failures: readonly Failure[]; at: string }): RunFact {
+export function diskFact(disk: {
+  command: string;
+  failures: readonly Failure[];
+  at: string;
+}): Extract<AlertFact, { readonly kind: 'run' }> {
   const { command, failures, at } = disk;
   return {
     ...{ kind: 'run', key: keys.disk, account: null, severity: 'critical', notify: [], state: 'raised' },

@@ -1,4 +1,4 @@
-import { comparisonWords, windowsOf } from '../findings/index.ts';
+import { windowLines } from '../findings/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { UnprovenText } from '../warehouse/ledger/index.ts';
 
@@ -11,12 +11,10 @@ const labelWidth = 19;
  * comparison that failed. `label` stands before each of them.
  */
 export function unprovenLines(comparisons: readonly UnprovenText[], label: string): readonly string[] {
-  const windows = windowsOf(comparisons);
-  const more = windows.length - maxShown;
+  const lines = windowLines(comparisons);
+  const more = lines.length - maxShown;
   return [
-    ...windows
-      .slice(0, maxShown)
-      .map((one) => `  ${label.padEnd(labelWidth)}${one.start}/${one.end}: ${forTerminal(comparisonWords(one))}`),
+    ...lines.slice(0, maxShown).map((line) => `  ${label.padEnd(labelWidth)}${forTerminal(line)}`),
     ...(more > 0 ? [`  ${''.padEnd(labelWidth)}and ${more} more (--json)`] : []),
   ];
 }

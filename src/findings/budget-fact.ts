@@ -16,6 +16,10 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly contains?: readonly string[] | undefined;
   /** How many more of these there are; left out if none. */
   readonly containsMore?: number | undefined;
+  /** The key of an alert about the same budget and period that is shown in full beside it; only in lists and messages. */
+  readonly shownIn?: string | undefined;
+  /** The other thresholds of its budget and period that are shown with it; only in messages. */
+  readonly also?: readonly Threshold[] | undefined;
 };
 
 /** What the period before a forecast cost. Amounts are in the budget's unit, decimal text. */
@@ -57,3 +61,6 @@ export interface UnusualCost {
   /** What a whole day of it costs more, USD as decimal text, an estimate; null if it has ended or its pace is unknown. */
   readonly daily: string | null;
 }
+
+/** What tells the thresholds of a budget apart. */
+export type Threshold = Pick<BudgetFact, 'key' | 'threshold' | 'limit' | 'of' | 'unit'>;

@@ -14,7 +14,7 @@ import {
 import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
-import type { BudgetAlertFact } from './budget-fact.ts';
+import type { BudgetAlertFact, Threshold } from './budget-fact.ts';
 import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
 import type { Words } from './words.ts';
 
@@ -259,9 +259,14 @@ export function budgetFields(fact: BudgetWords): Card['fields'] {
     },
     { label: 'Budget', value: budgetAmount(fact) },
     ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
-    { label: 'Threshold', value: `${fact.threshold} (${inUnit(fact.limit, fact.unit)})` },
+    { label: 'Threshold', value: [fact, ...(fact.also ?? [])].map(thresholdWords).join(', ') },
     { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
   ];
+}
+
+/** `80% (880.00 USD)`, or `forecast above 100% (1,100.00 USD)`. Pure. */
+export function thresholdWords({ threshold, limit, of, unit }: Omit<Threshold, 'key'>): string {
+  return `${of === 'forecast' ? 'forecast above ' : ''}${threshold} (${inUnit(limit, unit)})`;
 }
 
 /** `, of which 7.28 USD in hours that are not complete yet`. The largest costs have these hours too. */

@@ -31,6 +31,7 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
     notes: [
       ...(words.hasNoHours === true ? [] : [throughWords(fact.completeThrough)]),
       `key ${oneLine(key, maxSentenceLength)}${times}`,
+      ...(fact.kind === 'budget' ? (fact.also ?? []).map((other) => `key ${other.key}`) : []),
     ],
     answers,
   };

@@ -19,6 +19,7 @@ import { heldFacts, readRows } from './held.ts';
 import { type AccountState, type CheckState, outOfDateIn, throughOf, type World } from './kind.ts';
 import { type AlertFact, type DataFact, dataKindOf } from './kinds/index.ts';
 import { alertKey, diskKey } from './kinds/run.ts';
+import { shownWithOthers } from './same-budget.ts';
 import { withUsualCosts } from './usual-costs.ts';
 
 /** What readAccounts needs to know besides the books. */
@@ -119,9 +120,11 @@ export async function currentCauses(
       .map((fact) => refreshed(fact, stored.get(fact.key))),
     ...(open.some(({ kind }) => kind === 'anomaly') ? await anomaliesNow(connection, open, world) : []),
   ];
+  const others = shownWithOthers(open);
+  const besides = open.flatMap((fact) => (others.has(fact.key) ? [{ ...fact, shownIn: others.get(fact.key) }] : []));
   return {
     ended: new Set(facts.flatMap(({ key }) => (heldKeys.has(key) ? [] : [key]))),
-    facts: new Map(current.map((fact) => [fact.key, fact])),
+    facts: new Map([...current, ...besides].map((fact) => [fact.key, fact as AlertFact])),
   };
 }
 

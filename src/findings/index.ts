@@ -1,27 +1,25 @@
-export type { BudgetAlertFact } from './budget-fact.ts';
 export { cardOf } from './card.ts';
 export { isSameCause } from './causes.ts';
 export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './collect.ts';
 export { isCommandSink } from './command-sink.ts';
-export { type CurrentCauses, currentCauses, type ProjectOfChecks, readOutOfDate } from './current.ts';
+export { type CurrentCauses, currentCauses, readOutOfDate } from './current.ts';
 export { dashboardLink } from './dashboard-link.ts';
 export { withNews } from './held.ts';
 export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
-export type { BooksFact } from './kinds/books.ts';
 export { type AlertFact, parseFact, stepOf, wordsOfKind } from './kinds/index.ts';
 export {
   alertKey,
   diskKey,
   endedRunOf,
   isRefusedClose,
-  type RunFact,
   stepAfterMistakes,
   stepAfterRun,
 } from './kinds/run.ts';
 export { staleStep } from './kinds/stale.ts';
 export { type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
 export { alertRows } from './rows.ts';
+export { shownWithOthers } from './same-budget.ts';
 export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
-export { comparisonWords, unprovenWords, windowsOf } from './unproven-words.ts';
+export { unprovenWords, windowLines } from './unproven-words.ts';
 export { withUnusualCosts } from './unusual-costs.ts';
-export { missingCostWords, usualCosts } from './usual-costs.ts';
+export { missingCostWords } from './usual-costs.ts';

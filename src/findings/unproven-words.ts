@@ -97,6 +97,11 @@ export function differenceWords(difference: string | undefined, windows: number,
   return `differ ${amount}from the platform's totals in ${where}${monthWords(months)}`;
 }
 
+/** A line for each window: its first hour and end, then what differs. Pure. */
+export function windowLines(comparisons: readonly (Difference & { readonly reason: string })[]): readonly string[] {
+  return windowsOf(comparisons).map((one) => `${one.start}/${one.end}: ${comparisonWords(one)}`);
+}
+
 /** `7.26 USD, check "…" …: found 1, expected 2`: the largest difference of a window, and its first comparison that failed. */
 export function comparisonWords({
   reason,

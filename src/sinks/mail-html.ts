@@ -4,7 +4,7 @@ import { forMail, oneLine } from '../text/safe-text.ts';
 import type { Card, SinkAnswer, SpentShare } from './card.ts';
 import { type CostSummary, difference } from './cost-summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
-import { footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
+import { entriesShown, footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
 
 /** The longest HTML, in characters: Gmail cuts mails off after 102 kB. */
 export const maxHtml = 60_000;
@@ -33,7 +33,7 @@ export function mailHtml(
   };
   const blocks =
     message.summary === null
-      ? message.entries.map(({ key, card, link }) => cardBlock(card, picture(key), link))
+      ? entriesShown(message).map(({ key, card, link }) => cardBlock(card, picture(key), link))
       : [summaryBlock(message.summary, picture(null), dashboard === undefined ? undefined : `${dashboard}/`)];
   let length = 0;
   const shown = blocks.filter(({ text }, index) => {
@@ -41,7 +41,7 @@ export function mailHtml(
     return index === 0 || length <= maxHtml;
   });
   const more = moreWords(message, shown.length);
-  const [first] = message.entries;
+  const [first] = entriesShown(message);
   const preview = message.summary === null ? first?.card.next : message.summary.gaps[0];
   return html`<!doctype html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml">

@@ -26,6 +26,13 @@ export interface MessageEntry {
   readonly link?: string | undefined;
   /** What it is about in money: `4,123.46 USD`. */
   readonly amount?: string | undefined;
+  /** The key of the entry whose card says it too: people read one card, receivers of data get both entries. */
+  readonly shownIn?: string | undefined;
+}
+
+/** The entries that people read, a card each. */
+export function entriesShown({ entries }: Pick<Message, 'entries'>): readonly MessageEntry[] {
+  return entries.filter(({ shownIn }) => shownIn === undefined);
 }
 
 /** The content of a message, before a sink formats it. Stored in the outbox as JSON. */
@@ -84,7 +91,7 @@ export interface OutgoingMessage extends Message {
 
 /** The line that counts the alerts that a message does not show; undefined if it shows all. */
 export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
-  const hidden = message.summary === null ? message.entries.length - shown : 0;
+  const hidden = message.summary === null ? entriesShown(message).length - shown : 0;
   const { anomalies = 0, resolved = 0, alerts = 0 } = message.left ?? {};
   if (hidden + alerts === 0) return leftWords(message);
   const all = hidden + anomalies + resolved + alerts;
@@ -109,9 +116,9 @@ export function subjectOf(message: OutgoingMessage): string {
   const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
   const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
   if (message.summary !== null) return `${prefix}${message.summary.title}`;
-  const [first] = message.entries;
+  const [first, ...others] = entriesShown(message);
   if (first === undefined) return `${prefix}Costbook`;
-  if (message.entries.length === 1) {
+  if (others.length === 0) {
     const { icon, title } = first.card;
     return `${prefix}${icon} ${title}`;
   }
@@ -126,9 +133,10 @@ const maxTitleBesideCount = 120;
  * `5 more alerts, 2 resolved`: counts all alerts of a message after the first `without`, including those not shown.
  * `isAfterResolved`: the words before it are of a resolved alert.
  */
-function countWords({ entries, left }: OutgoingMessage, without: number, isAfterResolved = false): string {
+function countWords(message: OutgoingMessage, without: number, isAfterResolved = false): string {
+  const { left } = message;
   const isOver = (entry: MessageEntry) => entry.transition === 'resolved';
-  const rest = entries.slice(without);
+  const rest = entriesShown(message).slice(without);
   const over = rest.filter(isOver).length + (left?.resolved ?? 0);
   const held = rest.filter((entry) => !isOver(entry)).length + (left?.anomalies ?? 0) + (left?.alerts ?? 0);
   const more = without === 0 ? '' : ' more';
@@ -164,7 +172,9 @@ export const maxPlainText = 30_000;
 export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
   const all = (
     message.summary === null
-      ? message.entries.map(({ card, link }) => [plainCard(card), ...(link === undefined ? [] : [link])].join('\n'))
+      ? entriesShown(message).map(({ card, link }) =>
+          [plainCard(card), ...(link === undefined ? [] : [link])].join('\n'),
+        )
       : [
           [
             ...(message.summary.opening === undefined ? [] : [message.summary.opening, '']),
@@ -184,7 +194,7 @@ export function plainText(message: OutgoingMessage, safe: (line: string) => stri
     length += part.length + 2;
     return index === 0 || length <= maxPlainText;
   });
-  const head = message.entries.length > 1 ? [safe(countWords(message, 0))] : [];
+  const head = entriesShown(message).length > 1 ? [safe(countWords(message, 0))] : [];
   const more = moreWords(message, shown.length);
   const parts = [...head, ...shown.map(cutToLines), ...(more === undefined ? [] : [more]), safe(footOf(message))];
   return `${parts.join('\n\n')}\n`;

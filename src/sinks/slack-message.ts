@@ -1,6 +1,6 @@
 import { forSlack, forTerminal } from '../text/safe-text.ts';
 import { answerLines, bar, type Card } from './card.ts';
-import { footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
+import { entriesShown, footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
 
 /** Slack's published limits: blocks per message, and characters per text. */
 export const slackLimits = {
@@ -58,7 +58,7 @@ function blocksOf(message: OutgoingMessage): SlackBlock[] {
     const most = slackLimits.blocks - 3 - first.length - last.length;
     return [head, ...first, ...preformatted(text, most), ...last, ...linkBlocks(message), foot];
   }
-  const cards = message.entries.map(({ card }) => card);
+  const cards = entriesShown(message).map(({ card }) => card);
   const [only] = cards;
   if (cards.length === 1 && only !== undefined) return [head, ...cardBlocks(only), ...linkBlocks(message), foot];
   // Three blocks per alert (title, text, context), plus head, foot, link, and the line that counts what is left out.
@@ -79,7 +79,9 @@ const maxAnswers = 5;
 
 /** The text of a notification: every title. */
 function fallbackLines(message: OutgoingMessage): string[] {
-  const titles = message.entries.map(({ card }) => card).map(({ icon, title }) => `${icon} ${title}`);
+  const titles = entriesShown(message)
+    .map(({ card }) => card)
+    .map(({ icon, title }) => `${icon} ${title}`);
   return titles.length > 1 ? [subjectOf(message), ...titles] : [subjectOf(message)];
 }
 

@@ -11,7 +11,8 @@ test('an open alert of a budget shows what is spent now, sends nothing new, and 
   const platform = await startScriptedPlatform(series(box, '2026-09-01T00', hours));
   const sink = await startSink();
   const yaml = `accounts: [{ id: acc_one }]\nsinks:\n  hook: { type: webhook, url: "${sink.url}/in", secret: "\${SINK_SECRET}", allowPrivateNetwork: true }\n`;
-  const budgets = 'budgets:\n  - { name: all, period: monthly, amount: 100 USD, thresholds: [{ at: 80% }] }\n';
+  const budgets =
+    'budgets:\n  - { name: all, period: monthly, amount: 100 USD, thresholds: [{ at: 80% }, { at: 150%, severity: critical }] }\n';
   await writeFile(join(dir, 'costbook.yaml'), yaml);
   await mkdir(join(dir, 'jobs'));
   await writeFile(join(dir, 'jobs', 'budgets.yaml'), budgets);
@@ -26,11 +27,17 @@ test('an open alert of a budget shows what is spent now, sends nothing new, and 
   expect(await night('2026-09-07T02:15:00Z')).toMatch(
     /146\.00 of 100\.00 USD spent.*It is 46\.00 USD over its budget\..*Amounts as of 2026-09-07T00:00:00Z/,
   );
-  expect(sink.told.map(({ body }) => body.alerts.map(({ transition }) => transition))).toEqual([['raised']]);
-  const stored = "select fact ->> '$.value' as value, occurrence from alerts";
-  expect(await askSnapshot(dir, stored)).toEqual([{ value: '146.000000000000', occurrence: 1 }]);
+  expect(await night('2026-09-08T02:15:00Z')).toMatch(
+    /🔴 critical Budget all: 170\.00 of 100\.00 USD.*🟠 warning Budget all: 80% \(80\.00 USD\) is reached in 2026-09 too open since/,
+  );
+  expect(sink.told.map(({ body }) => body.alerts.map(({ transition }) => transition))).toEqual([
+    ['raised'],
+    ['raised'],
+  ]);
+  const stored = "select fact ->> '$.value' as value, occurrence from alerts where severity = 'warning'";
+  expect(await askSnapshot(dir, stored)).toEqual([{ value: '170.000000000000', occurrence: 1 }]);
   const rebuilt = join(dir, 'rebuilt.duckdb');
   const { stdout } = await runCli(['rebuild', '--into', rebuilt, '--dir', dir]);
   expect(stdout).toContain('identical');
-  expect(await askFile(rebuilt, stored)).toEqual([{ value: '146.000000000000', occurrence: 1 }]);
+  expect(await askFile(rebuilt, stored)).toEqual([{ value: '170.000000000000', occurrence: 1 }]);
 });

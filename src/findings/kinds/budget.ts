@@ -7,6 +7,7 @@ import {
   shareOf,
   spentBudgetWords,
   spentWords,
+  thresholdWords,
 } from '../budget-words.ts';
 import type { WordsOfKind } from '../kind.ts';
 import type { Words } from '../words.ts';
@@ -14,10 +15,13 @@ import type { Words } from '../words.ts';
 /** Thresholds of budgets: the room of budgets finds them. */
 export const budget: WordsOfKind<BudgetAlertFact> = {
   words: (fact) =>
-    withGaps(
-      fact,
-      fact.of === 'forecast' && fact.forecast ? forecastWords(fact, fact.forecast) : spentBudgetWords(fact),
-    ),
+    // What it says is said by the other one.
+    fact.shownIn !== undefined
+      ? { title: `Budget ${fact.budget}: ${thresholdWords(fact)} is reached in ${fact.period} too`, sentences: [] }
+      : withGaps(
+          fact,
+          fact.of === 'forecast' && fact.forecast ? forecastWords(fact, fact.forecast) : spentBudgetWords(fact),
+        ),
   over: (fact) =>
     withGaps(
       fact,

@@ -74,7 +74,7 @@ export const unproven: DataKind<UnprovenFact, never> = {
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
     sentences: [
-      `Reports and exports keep the numbers that matched the totals last.${nightWords(fact.windows, (words) => ` This was ${words}.`)}`,
+      `Reports and exports keep the numbers that matched the totals last.${nightWords(fact.windows, (words) => ` It is ${words} for the hours that have differed longest.`)}`,
       ...changeWords(fact),
       ...missingWords(fact),
     ],

@@ -1,7 +1,7 @@
 import { shorten } from '../../text/safe-text.ts';
 import { rule, single } from '../../yaml/index.ts';
 import { answerLines, bar, type Card } from '../card.ts';
-import { footOf, type MessageEntry, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
+import { entriesShown, footOf, type MessageEntry, moreWords, type OutgoingMessage, subjectOf } from '../message.ts';
 import {
   allowPrivateNetwork,
   parseTargetUrl,
@@ -54,7 +54,7 @@ const styles = { critical: 'attention', warning: 'warning', info: 'accent' } as 
 export function teamsMessage(message: OutgoingMessage): Part {
   const areas: Area[] =
     message.summary === null
-      ? message.entries.map((entry) => areaOf(entry))
+      ? entriesShown(message).map((entry) => areaOf(entry))
       : [{ type: 'Container', items: summaryLines(message) }];
   const card = (shown: number) => {
     const more = moreWords(message, shown);

@@ -88,7 +88,7 @@ export function webhookBody(message: OutgoingMessage): string {
   // Reserves room for the counts in `left`.
   let free = maxWebhookBytes - bytesOf({ ...head, alerts: [], summary: null, left: null }) - 200;
   const alerts = within(
-    message.entries.map(({ card: _, link, amount: __, ...entry }) => ({
+    message.entries.map(({ card: _, link, amount: __, shownIn: ___, ...entry }) => ({
       ...smallEntry(entry),
       ...(link === undefined ? {} : { url: link }),
     })),
