@@ -67,9 +67,9 @@ const { output } = await build({
       groups: [
         { name: 'main', test: /\/src\/(main|base\/addresses|options\/\w+)\.ts$/, priority: 1 },
         // The configuration needs the limits of the platform, but not its schemas.
-        { name: 'limits', test: /\/src\/platform\/(limits|list-differences)\.ts$/, priority: 2 },
+        { name: 'limits', test: /\/src\/platform\/interface\/(limits|list-differences)\.ts$/, priority: 2 },
         { name: 'zod', test: /\/zod\/v4\/(core|mini)\/(?!.*json-schema).*\?own$/, priority: 2 },
-        { name: 'schemas', test: /\/src\/platform\/operations\.ts$/ },
+        { name: 'schemas', test: /\/src\/platform\/interface\/operations\.ts$/ },
       ],
     },
   },

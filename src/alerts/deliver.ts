@@ -1,9 +1,8 @@
 import { parseStored } from '../base/former-formats.ts';
-import type { AlertEntry } from '../findings/index.ts';
 import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
 import type { Instant } from '../time/time.ts';
 import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/watch/index.ts';
-import { messageEntry, withAnswers } from './message.ts';
+import { withAnswers } from './message.ts';
 
 /** Attempts per message and run. */
 const maxTries = 4;
@@ -238,10 +237,5 @@ function outgoing(
   const own = answers
     .filter((answer) => answer.queuedAt === queuedAt && answer.summary === summary)
     .map((answer) => ({ ...answer, isOpening: acting.get(answer.sink)?.isModel === true }));
-  const stored = parseStored<Message>(message);
-  // A message of a version before may wait without cards.
-  const entries = stored.entries.map((entry) =>
-    'card' in entry ? entry : messageEntry(entry as AlertEntry, stored.origin),
-  );
-  return withAnswers({ ...stored, entries, id, mayBeRepeat, isTest: false }, own);
+  return withAnswers({ ...parseStored<Message>(message), id, mayBeRepeat, isTest: false }, own);
 }

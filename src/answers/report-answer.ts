@@ -47,6 +47,7 @@ import {
   newestLoad,
   orderedQuery,
   type ParameterValue,
+  paramFlag,
   periodsOf,
   type ReadParameters,
   type Report,
@@ -223,6 +224,7 @@ export async function readQuestion(
   input: CommandInput,
   context: Pick<ChildContext, 'dir' | 'folder' | 'env' | 'json' | 'effects'>,
   reports: readonly Report[],
+  flag = paramFlag,
 ) {
   const now = context.effects.now();
   const { values: line, problem, attempt, check } = reading(reportInChild, input, context);
@@ -253,11 +255,11 @@ export async function readQuestion(
   }
   for (const [parameter, text] of line.param) {
     if (text === undefined) problem(`--param: found ${quoted(parameter)}, expected name=value`);
-    else given.push({ name: parameter, text, what: `--param ${parameter}` });
+    else given.push({ name: parameter, text, what: `${flag}${parameter}` });
   }
   // Relative dates count from the time of the command.
   const folders = line.allowFiles.map((folder) => resolve(context.folder, folder));
-  const from = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem };
+  const from = { now: instantOf(asked) ?? now, dir: context.dir, folders, problem, flag };
   const read = report === undefined ? [] : await readParameters(report, given, from);
   attempt(() => checkFocus(read));
   check();

@@ -33,7 +33,7 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
   const { maxRows, param } = read(reportInChild, input, context);
   const reports = await readReports(join(context.dir, 'sql'));
   refuseForOthers(reports, input.arguments[0], param);
-  const question = await readQuestion(input, context, reports);
+  const question = await readQuestion(input, context, reports, '');
   const { report, line } = question;
   const opened = await openQuestion(question, context);
   const { books, state, values, evaluated, besides, missing, refusals } = opened;

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { linesOf } from './lines.ts';
 import { act, asClause, asSentence, type NextStep, repair, stepSentence } from './next-step.ts';
 
 /** Exit codes of the process; docs/cli.md explains them. */
@@ -164,6 +165,16 @@ export class PlatformError extends CostbookError {
  */
 export class RefusedAnswerError extends CostbookError {
   override readonly exitCode = exitCodes.unproven;
+  /** What was found, for who names its place: the account and the window. */
+  readonly detail: string;
+  constructor(detail: string, { place, ...details }: ErrorDetails & { readonly place?: string } = {}) {
+    super(place === undefined ? detail : `${place}, ${detail}`, details);
+    this.detail = detail;
+  }
+  /** The same error with its place. */
+  at(place: string): RefusedAnswerError {
+    return new RefusedAnswerError(this.detail, { place, cause: this.cause, code: this.failureCode, next: this.next });
+  }
 }
 
 /** Data did not reconcile, a check failed, required data is incomplete, or a file of the books is not as it must be. */
@@ -305,7 +316,7 @@ export function fullDiskOf(error: unknown): string | undefined {
  */
 export function wordsOf(error: unknown): readonly string[] {
   const words = error instanceof CostbookError ? error.message : `this machine failed: ${systemWords(error)}`;
-  const lines = words.split('\n').filter((line) => line.trim() !== '');
+  const lines = linesOf(words).filter((line) => line.trim() !== '');
   const advice = adviceOf(error);
   if (advice !== undefined) lines.push(asClause(advice.words));
   if (error instanceof CostbookError && error.nextOfRun !== undefined) lines.push(stepSentence(error.nextOfRun));
@@ -385,7 +396,7 @@ export function messageOf(error: unknown): string {
 
 /** The first line of anything thrown: the SQL of users fails with more, which shows that SQL. */
 export function firstLineOf(error: unknown): string {
-  return messageOf(error).split('\n')[0] ?? '';
+  return linesOf(messageOf(error))[0] ?? '';
 }
 
 /**

@@ -7,6 +7,7 @@
  * - Failures as one text with a code, and next steps as words: in events, in restored rows, and in facts of alerts.
  * - Lines of the journal without a hash, before the first line that has one (`changeOf` in journal-lines.ts).
  * - Loads without the platform's clock.
+ * - Messages without cards.
  */
 
 type Scalar = string | number | boolean | null;
@@ -127,7 +128,14 @@ function presentName(name: string): string {
 }
 
 type Fact = Record<string, unknown>;
-type Document = Fact & { readonly entries?: readonly { readonly fact: Fact }[] };
+type Entry = { readonly key?: string; readonly fact: Fact; card?: object };
+type Document = Fact & { readonly entries?: readonly Entry[] };
+
+/** What a message that waits since before messages had cards says of an alert: where to read it. */
+function formerCard(key = ''): object {
+  const title = `alert ${key}: "costbook alerts" shows it`;
+  return { icon: '⚠', title, sentences: [], fields: [], warnings: [], notes: [], answers: [] };
+}
 
 /** What facts of alerts once did not have, by kind. A month of costs that do not match has one alert per account now. */
 const addedToFacts: Readonly<Record<string, (fact: Fact) => Fact>> = {
@@ -147,7 +155,9 @@ function failuresInFact({ error, errorCode = null, nextStep = null }: Fact): Fac
 
 /** A fact of an alert, or a message with such facts, as JSON of the ledger, which may be older than this version. */
 export function parseStored<T>(json: string): T {
-  return JSON.parse(presentDocument(json)) as T;
+  const document = JSON.parse(presentDocument(json)) as Document;
+  for (const entry of document.entries ?? []) entry.card ??= formerCard(entry.key);
+  return document as T;
 }
 
 /** Adds to a fact what it does not have; returns whether that is anything. */

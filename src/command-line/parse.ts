@@ -1,5 +1,6 @@
 import { type Argument, Command as Commander, CommanderError, Option } from 'commander';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import { linesOf } from '../base/lines.ts';
 import { version } from '../base/version.ts';
 import type { DescribedCommand } from '../commands/index.ts';
 import type { CommandInput } from '../options/read.ts';
@@ -75,9 +76,9 @@ function argumentTerm(argument: Argument): string {
 
 /** Commander's message about a mistake on the command line, in one line, with the next step. */
 function mistakeOnLine(text: string, step: string): string {
-  const words = text.replace(/^error: /, '').trim();
-  const [, fault = words, guess] = /^(.*)\n\(Did you mean (.*)\?\)$/s.exec(words) ?? [];
-  return `costbook: ${fault.replace(/\.$/, '')}${guess === undefined ? '' : ` (did you mean ${guess}?)`}: ${step}\n`;
+  const [fault = '', ...guess] = linesOf(text.slice('error: '.length).trim());
+  const end = fault.endsWith('.') ? -1 : undefined;
+  return `costbook: ${[fault.slice(0, end), ...guess.map((one) => one.replace('Did', 'did'))].join(' ')}: ${step}\n`;
 }
 
 /** An option with all values that were given: commander would keep the last one in silence. */

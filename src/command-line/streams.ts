@@ -1,6 +1,7 @@
 import type { Interface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
 import { ClosedPipeError, type CostbookError, MachineError, UsageError } from '../base/errors.ts';
+import { linesOf } from '../base/lines.ts';
 import type { ProgramEffects } from '../base/program-effects.ts';
 import { folded } from '../terminal/fold.ts';
 import { type LiveLine, openLiveLine } from '../terminal/live-line.ts';
@@ -60,7 +61,7 @@ export function openStreams(
   }
   function sayWords(words: string): void {
     const width = stderr.isTTY ? stderr.columns || usualWidth : undefined;
-    for (const line of secrets.redact(words).split('\n')) say(folded(forTerminal(line), { width }));
+    for (const line of linesOf(secrets.redact(words))) say(folded(forTerminal(line), { width }));
   }
   const decoder = new TextDecoder();
   function seen(data: string | Uint8Array): string {

@@ -1,4 +1,4 @@
-import { allOperations, type Operation, type Parameter, schemaOf } from '../platform/index.ts';
+import { allOperations, type Operation, type Parameter, schemaOf } from '../platform/interface/index.ts';
 import { formatTable, type TableLayout, wrapped, wrapWords } from '../terminal/index.ts';
 
 /** `resourceUuid` as a flag: `resource-uuid`. The account is named as everywhere else. */

@@ -8,21 +8,23 @@ import { type Reading, reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import {
   type Answer,
-  allOperations,
   answerPages,
-  baseUrl,
   type Call,
   type Client,
   callOnce,
   callStreamed,
-  checkParameter,
   discoverAccounts,
+} from '../platform/index.ts';
+import {
+  allOperations,
+  baseUrl,
+  checkParameter,
   firstDifference,
   type Operation,
   pagedListingsVersion,
   requestPath,
   withoutSecrets,
-} from '../platform/index.ts';
+} from '../platform/interface/index.ts';
 import { nearest, quoted } from '../text/choices.ts';
 import { redactParts } from '../text/redactor.ts';
 import { oneLine } from '../text/safe-text.ts';
@@ -223,9 +225,9 @@ async function bodyOf(
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    // The text itself may contain secrets.
-    const why = text.trim() === '' ? 'found nothing' : `found no JSON (${messageOf(error).replace(/".*"/, '…')})`;
+  } catch {
+    // What the parser says quotes the text, which may contain secrets.
+    const why = text.trim() === '' ? 'found nothing' : 'found no JSON';
     throw new UsageError(`${from}: ${why}, expected ${body.rule}`);
   }
   const checked = body.type.safeParse(value);

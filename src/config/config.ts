@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mistakenSettings, type UsageError } from '../base/errors.ts';
-import { earliestVersion } from '../platform/index.ts';
+import { earliestVersion } from '../platform/interface/index.ts';
 import {
   choiceParser,
   gatherProblems,

@@ -1,4 +1,4 @@
-import { usualHeaders } from '../platform/index.ts';
+import { usualHeaders } from '../platform/interface/index.ts';
 import { quoted } from '../text/choices.ts';
 import { entriesOf, type Given } from '../yaml/index.ts';
 import { type Layer, type Reading, read } from './environment-and-file.ts';

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { trimmedDecimal } from '../money/money.ts';
 import { refuseSeparators } from '../money/typed-number.ts';
-import { accountIdFault, earliestVersion } from '../platform/index.ts';
+import { accountIdFault, earliestVersion } from '../platform/interface/index.ts';
 import { quoted } from '../text/choices.ts';
 import {
   floorHour,

@@ -1,4 +1,4 @@
-import type { Operation } from '../platform/index.ts';
+import type { Operation } from '../platform/interface/index.ts';
 import type { Headers } from './callers.ts';
 import { invalid, Refusal } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../platform/index.ts';
+import type { Operation } from '../platform/interface/index.ts';
 import type { Instant } from '../time/time.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { Caller, Headers } from './callers.ts';

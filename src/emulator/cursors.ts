@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { metricsLimits } from '../platform/index.ts';
+import { metricsLimits } from '../platform/interface/index.ts';
 import type { Instant } from '../time/time.ts';
 import { Refusal } from './refusal.ts';
 

@@ -1,4 +1,9 @@
-import { type DeploymentStatus, deploymentStatuses, type ListingSort, listingLimits } from '../platform/index.ts';
+import {
+  type DeploymentStatus,
+  deploymentStatuses,
+  type ListingSort,
+  listingLimits,
+} from '../platform/interface/index.ts';
 import type { Instant } from '../time/time.ts';
 import { expiredCursor, readCursor, writeCursor } from './cursors.ts';
 import { itemAt, type Surroundings } from './listed-items.ts';

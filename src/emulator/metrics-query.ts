@@ -1,4 +1,9 @@
-import { defaultResolutions, type GroupByDimension, maxWindowDays, type Resolution } from '../platform/index.ts';
+import {
+  defaultResolutions,
+  type GroupByDimension,
+  maxWindowDays,
+  type Resolution,
+} from '../platform/interface/index.ts';
 import { dayMs, type Window } from '../time/time.ts';
 import { numberOf, type Parameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';

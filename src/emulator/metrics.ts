@@ -1,4 +1,4 @@
-import { populatedBy, type Resolution } from '../platform/index.ts';
+import { populatedBy, type Resolution } from '../platform/interface/index.ts';
 import {
   addCalendarMonths,
   dayMs,

@@ -6,7 +6,7 @@ import {
   type Operation,
   type Parameter,
   schemaOf,
-} from '../platform/index.ts';
+} from '../platform/interface/index.ts';
 import type { HeaderNames } from './callers.ts';
 
 /** Where the description of the whole interface is, without a token. */

@@ -1,4 +1,4 @@
-import type { Operation, Parameter, ParameterType } from '../platform/index.ts';
+import type { Operation, Parameter, ParameterType } from '../platform/interface/index.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
 import { Refusal } from './refusal.ts';
 

@@ -4,7 +4,7 @@ import {
   type Operation,
   type OperationName,
   pagedListingsVersion,
-} from '../platform/index.ts';
+} from '../platform/interface/index.ts';
 import type { Instant } from '../time/time.ts';
 import { readBody } from './bodies.ts';
 import type { Account, Call } from './call.ts';

@@ -1,4 +1,4 @@
-import type { DeploymentStatus } from '../platform/index.ts';
+import type { DeploymentStatus } from '../platform/interface/index.ts';
 import { dayMs, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { mix } from './random.ts';
 import type { Look, Resource } from './sample-listings.ts';

@@ -1,4 +1,4 @@
-import { type Operation, type OperationName, operations } from '../platform/index.ts';
+import { type Operation, type OperationName, operations } from '../platform/interface/index.ts';
 import { notFound, Refusal } from './refusal.ts';
 
 export type Host = Operation['host'];

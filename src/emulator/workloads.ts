@@ -1,4 +1,4 @@
-import { type Operation, operations } from '../platform/index.ts';
+import { type Operation, operations } from '../platform/interface/index.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { demandWorkspace } from './callers.ts';

@@ -1,9 +1,9 @@
 import { excerpt, RefusedAnswerError } from '../base/errors.ts';
 import { plainDecimal } from '../money/money.ts';
-import { answerLimits } from '../platform/index.ts';
+import { answerLimits } from '../platform/interface/index.ts';
 import { formatInstant, parseRfc3339, type Window } from '../time/time.ts';
 import type { Page, PageEntry, PagePoints } from '../warehouse/page.ts';
-import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './buckets.ts';
+import { type AskedResolution, bucketNames, bucketsOf, floorBucket } from './plan/buckets.ts';
 import { scanPoints } from './scan.ts';
 
 /** Stored decimals of cost (USD) and usage (in its unit); the columns are DECIMAL(18,12) and DECIMAL(18,6). */

@@ -8,7 +8,7 @@ import { formatWindow, parseRfc3339, type Window } from '../time/time.ts';
 import type { PageSink } from '../warehouse/page.ts';
 import type { DecodedPage } from './decode.ts';
 import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
-import { describeQuery, type Query, queryParameters } from './queries.ts';
+import { describeQuery, type Query, queryParameters } from './plan/queries.ts';
 import { readPage } from './query-pages.ts';
 
 /** A load as its landing folder describes it. */
@@ -154,30 +154,29 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
   return {
     async ask(query, sink) {
       const name = describeQuery(query);
-      const about = `${describeLoad(load)}, ${name}`;
       const request = JSON.stringify(sorted(queryParameters(load.account, query)));
       const pages = load.pages
         .filter((page) => page.query === name && JSON.stringify(sorted(page.request)) === request)
         .sort((a, b) => a.number - b.number);
-      if (pages.length === 0) throw new UnprovenError(`${about}: this query has no stored answer`);
+      if (pages.length === 0) throw new UnprovenError(`${name}: this query has no stored answer`);
       unasked.delete(name);
       async function read({ file, number, sha256 }: StoredPage): Promise<DecodedPage> {
         const path = join(root, load.place, file);
         const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-          throw new DamagedPageError(`${about}: ${path} ${unreadable(error.code)}`, { cause: error });
+          throw new DamagedPageError(`${name}: ${path} ${unreadable(error.code)}`, { cause: error });
         });
         if (sha256Of(bytes) !== sha256) {
-          throw new DamagedPageError(`${about}: ${path} has changed since it was stored`, {
+          throw new DamagedPageError(`${name}: ${path} has changed since it was stored`, {
             next: act('restore it from a backup.'),
           });
         }
-        return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${about}, page ${number}`);
+        return readPage({ bytes, gzipped: file.endsWith('.gz') }, query, `${name}, page ${number}`);
       }
       // Read and unpack the next page while this one is processed.
       let next = pages[0] && read(pages[0]);
       next?.catch(() => undefined);
       for (const [index, { number }] of pages.entries()) {
-        if (number !== index + 1) throw new UnprovenError(`${about}: page ${index + 1} is missing`);
+        if (number !== index + 1) throw new UnprovenError(`${name}: page ${index + 1} is missing`);
         const page = await next;
         const following = pages[index + 1];
         next = following && read(following);
@@ -185,7 +184,7 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
         if (page === undefined) break;
         if (page.hasMore !== index < pages.length - 1) {
           throw new UnprovenError(
-            `${about}: page ${number} says that ${page.hasMore ? 'more pages' : 'no pages'} follow`,
+            `${name}: page ${number} says that ${page.hasMore ? 'more pages' : 'no pages'} follow`,
           );
         }
         await sink.page(page);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { RawBody } from '../platform/index.ts';
 import { formatInstant, formatWindow, type Instant, type Window } from '../time/time.ts';
 import type { Reconciliation, Role } from '../warehouse/page.ts';
-import { describeQuery, type Query, queryParameters } from './queries.ts';
+import { describeQuery, type Query, queryParameters } from './plan/queries.ts';
 
 /** The folder in which one window's pages arrive. */
 export interface LandingFolder {

@@ -1,20 +1,13 @@
 import type { Log } from '../base/effects.ts';
-import {
-  answerLimits,
-  type Client,
-  CursorRefusedError,
-  operations,
-  pages,
-  parseBytes,
-  type RawBody,
-  unpackBody,
-} from '../platform/index.ts';
+import { RefusedAnswerError } from '../base/errors.ts';
+import { type Client, CursorRefusedError, pages, parseBytes, type RawBody, unpackBody } from '../platform/index.ts';
+import { answerLimits, operations } from '../platform/interface/index.ts';
 import { formatWindow } from '../time/time.ts';
 import type { PageEntry, PageSink } from '../warehouse/page.ts';
 import { type DecodedPage, decodeBytes } from './decode.ts';
 import { decodeElsewhere } from './decode-elsewhere.ts';
 import type { LandingFolder } from './landing-writer.ts';
-import { describeQuery, type Query, queryParameters } from './queries.ts';
+import { describeQuery, type Query, queryParameters } from './plan/queries.ts';
 
 /** How often a query restarts after the platform refused its cursor. */
 const maxRestarts = 3;
@@ -35,12 +28,14 @@ export async function askQuery(options: {
   signal: AbortSignal;
 }): Promise<number> {
   const { account, query, client, landing, sink, signal } = options;
-  const about = `account ${account}, window ${formatWindow(query.window)}, ${describeQuery(query)}`;
+  const place = `account ${account}, window ${formatWindow(query.window)}`;
+  const name = describeQuery(query);
+  const about = `${place}, ${name}`;
 
   for (let restarts = 0; ; restarts += 1) {
     try {
       let count = 0;
-      const chain = pages(about, answerLimits.maxMetricsPages, (number, cursor) => {
+      const chain = pages(name, answerLimits.maxMetricsPages, (number, cursor) => {
         const parameters = queryParameters(account, query);
         return client.call(
           operations.metrics,
@@ -48,7 +43,7 @@ export async function askQuery(options: {
           `${about}, page ${number}`,
           async (body) => {
             await landing.page(query, number, body);
-            const page = await readPage(body, query, `${about}, page ${number}`);
+            const page = await readPage(body, query, `${name}, page ${number}`);
             return { ...page, keys: page.entries.map(keyOf) };
           },
           signal,
@@ -60,6 +55,7 @@ export async function askQuery(options: {
       }
       return count;
     } catch (error) {
+      if (error instanceof RefusedAnswerError) throw error.at(place);
       if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
       options.log.warn('query.restarted', 'The platform refused a cursor; starting the query again', {
         about,
@@ -76,7 +72,7 @@ function keyOf({ workspace, resourceType, resourceName, resourceUuid, billingDim
   return JSON.stringify([workspace, resourceType, resourceName, resourceUuid, billingDimension]);
 }
 
-/** A page's body as typed columns; `about` names account, window, query and page in messages. */
+/** A page's body as typed columns; `about` names query and page in messages. */
 export async function readPage(body: RawBody, query: Query, about: string): Promise<DecodedPage> {
   const resolution = query.resolution ?? 'hourly';
   const isCompared = resolution !== 'hourly' || query.purpose === 'control';

@@ -7,12 +7,10 @@ import {
   type Client,
   discoverAccounts,
   discoverHistoryStart,
-  listDifferences,
   openClient,
-  operations,
-  type PlatformDifferences,
   readPlatformLists,
 } from '../platform/index.ts';
+import { listDifferences, operations, type PlatformDifferences } from '../platform/interface/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { HealthContext } from './context.ts';
 

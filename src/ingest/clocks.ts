@@ -1,5 +1,6 @@
 import { PlatformError } from '../base/errors.ts';
-import { type Client, type Clocks, operations } from '../platform/index.ts';
+import type { Client, Clocks } from '../platform/index.ts';
+import { operations } from '../platform/interface/index.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { describeSpan, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { CoveredWindow } from '../warehouse/page.ts';

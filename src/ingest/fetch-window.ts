@@ -1,15 +1,15 @@
 import type { Log } from '../base/effects.ts';
 import { PlatformError } from '../base/errors.ts';
+import type { DecodedPage } from '../fetch/index.ts';
 import {
   controlQuery,
-  type DecodedPage,
   describeQuery,
   detailQuery,
   type Query,
   repairQuery,
   residualQuery,
   typesQuery,
-} from '../fetch/index.ts';
+} from '../fetch/plan/index.ts';
 import { largestMagnitude, plainDecimal } from '../money/money.ts';
 import { formatWindow, type Instant, type Window } from '../time/time.ts';
 import {

@@ -11,8 +11,9 @@ import {
 import { type Failure, failuresOf, redactedFailures, unprovenWindowCode } from '../base/failure.ts';
 import { unprovenStepAfter } from '../base/next-step.ts';
 import type { AccountConfig } from '../config/index.ts';
-import { coverWindows, planWindows } from '../fetch/index.ts';
-import { type Client, discoverAccounts, discoverHistoryStart, metricsLimits } from '../platform/index.ts';
+import { coverWindows, planWindows } from '../fetch/plan/index.ts';
+import { type Client, discoverAccounts, discoverHistoryStart } from '../platform/index.ts';
+import { metricsLimits } from '../platform/interface/index.ts';
 import {
   floorHour,
   floorMonth,

@@ -1,7 +1,9 @@
 import type { Effects } from '../base/effects.ts';
 import { type CostbookError, PlatformError, RefusedAnswerError } from '../base/errors.ts';
-import { askQuery, type DecodedPage, type LandingFolder, type PlannedWindow } from '../fetch/index.ts';
-import { answerLimits, billingDimensions, type Client, type RawBody, resourceTypes } from '../platform/index.ts';
+import { askQuery, type DecodedPage, type LandingFolder } from '../fetch/index.ts';
+import type { PlannedWindow } from '../fetch/plan/index.ts';
+import type { Client, RawBody } from '../platform/index.ts';
+import { answerLimits, billingDimensions, resourceTypes } from '../platform/interface/index.ts';
 import { dayMs, floorHour, formatWindow, type Instant, type Window } from '../time/time.ts';
 import type { UnprovenWindow } from '../warehouse/ledger/index.ts';
 import type { LoadResult, Stage, TotalDecimals, TotalsKnown } from '../warehouse/load/index.ts';
@@ -297,8 +299,7 @@ class WindowsIngest {
       await folder.discard();
       if (!(error instanceof RefusedAnswerError)) throw error;
       // The account and the window are reported with the reason.
-      const reason = error.message.replace(/^account [^,]+, window \S+, /, '');
-      return { reason, costDifference: undefined, provesBefore: this.#claimedEnd, isCompared: false };
+      return { reason: error.detail, costDifference: undefined, provesBefore: this.#claimedEnd, isCompared: false };
     }
   }
 

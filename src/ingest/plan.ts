@@ -17,8 +17,9 @@ import {
   settledDays,
   typesQuery,
   wholeMonths,
-} from '../fetch/index.ts';
-import { historyParameters, metricsLimits, operations, requestPath } from '../platform/index.ts';
+} from '../fetch/plan/index.ts';
+import { historyParameters } from '../platform/index.ts';
+import { metricsLimits, operations, requestPath } from '../platform/interface/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant, type Window } from '../time/time.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import {

@@ -1,4 +1,5 @@
-import { type Client, listDifferences, readPlatformLists } from '../platform/index.ts';
+import { type Client, readPlatformLists } from '../platform/index.ts';
+import { listDifferences } from '../platform/interface/index.ts';
 import { floorHour } from '../time/time.ts';
 import type { IngestRequest, IngestTools } from './tools.ts';
 

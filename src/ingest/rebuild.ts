@@ -421,9 +421,8 @@ async function blaming(load: StoredLoad, signal: AbortSignal, work: () => Promis
   } catch (error) {
     const isOwn = error instanceof MachineError || error instanceof DamagedFileError;
     if (!(error instanceof CostbookError) || isOwn || signal.aborted) throw error;
-    const name = describeLoad(load);
     const { found, next } = error;
-    throw new UnprovenError(found.includes(name) ? found : `${name}: ${found}`, { cause: error, next });
+    throw new UnprovenError(`${describeLoad(load)}: ${found}`, { cause: error, next });
   }
 }
 

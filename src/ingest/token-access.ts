@@ -1,8 +1,10 @@
 import type { Effects } from '../base/effects.ts';
 import { PlatformError } from '../base/errors.ts';
 import type { LocalConfig } from '../config/index.ts';
-import { askQuery, daysQueries, settledDays } from '../fetch/index.ts';
-import { type Client, listings, metricsLimits, openListings } from '../platform/index.ts';
+import { askQuery } from '../fetch/index.ts';
+import { daysQueries, settledDays } from '../fetch/plan/index.ts';
+import { type Client, listings, openListings } from '../platform/index.ts';
+import { metricsLimits } from '../platform/interface/index.ts';
 import { floorHour } from '../time/time.ts';
 import type { Books } from '../warehouse/integrity/index.ts';
 import { accountLedger, coveredWindows } from '../warehouse/ledger/index.ts';

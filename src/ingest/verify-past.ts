@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { PlatformError } from '../base/errors.ts';
+import { askQuery } from '../fetch/index.ts';
 import {
-  askQuery,
   bucketsOf,
   daysQueries,
   daysQuery,
@@ -17,9 +17,10 @@ import {
   settledUntil,
   splitAtMidnight,
   wholeMonths,
-} from '../fetch/index.ts';
+} from '../fetch/plan/index.ts';
 import { largestMagnitude, plainDecimal } from '../money/money.ts';
-import { type Client, type GroupByDimension, metricsLimits } from '../platform/index.ts';
+import type { Client } from '../platform/index.ts';
+import { type GroupByDimension, metricsLimits } from '../platform/interface/index.ts';
 import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time/time.ts';
 import {
   type Contradiction,

@@ -1,11 +1,11 @@
 import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import { type Client, parseBytes, type RawBody, type Sending, unpackBody } from './client.ts';
-import { answerLimits } from './limits.ts';
+import { answerLimits } from './interface/limits.ts';
+import type { Operation } from './interface/operations.ts';
+import type { Texts } from './interface/request.ts';
+import { firstDifference } from './interface/schema.ts';
 import { readListingPage } from './listings.ts';
-import type { Operation } from './operations.ts';
 import { type Page, pages } from './paging.ts';
-import type { Texts } from './request.ts';
-import { firstDifference } from './schema.ts';
 
 /** The answer of a call. */
 export interface Answer {

@@ -8,9 +8,9 @@ import type { Instant } from '../time/time.ts';
 import { explain, redirectWords, textIn } from './failure-words.ts';
 import type { Limiter } from './fair-limiter.ts';
 import { hostOf } from './http.ts';
-import { answerLimits } from './limits.ts';
-import type { Operation } from './operations.ts';
-import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './request.ts';
+import { answerLimits } from './interface/limits.ts';
+import type { Operation } from './interface/operations.ts';
+import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './interface/request.ts';
 import { type Attempts, isCertainlyNotDone, isPutOff, parseDate, parseRetryAfter, retryDelayMs } from './retry.ts';
 
 const gunzipAsync = promisify(gunzip);
@@ -447,7 +447,7 @@ async function refusal(response: HttpResponse): Promise<PlatformError> {
   let code: string | undefined;
   try {
     // Loaded here: schemas are slow to load, and few commands meet a refusal.
-    const { errorBody } = await import('./responses.ts');
+    const { errorBody } = await import('./interface/responses.ts');
     const body = errorBody.parse(
       await parseBody({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib: answerLimits.otherBodyMib }),
     );

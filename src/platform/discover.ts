@@ -1,12 +1,12 @@
 import { excerpt, RefusedAnswerError, UsageError } from '../base/errors.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
-import { accountIdFault } from './account-id.ts';
 import { type Client, parseBody } from './client.ts';
-import { answerLimits } from './limits.ts';
-import { operations } from './operations.ts';
+import { accountIdFault } from './interface/account-id.ts';
+import { answerLimits } from './interface/limits.ts';
+import { operations } from './interface/operations.ts';
+import { monthlyTotals } from './interface/responses.ts';
+import { firstDifference } from './interface/schema.ts';
 import { type Page, pages } from './paging.ts';
-import { monthlyTotals } from './responses.ts';
-import { firstDifference } from './schema.ts';
 
 const historyMonths = 120;
 

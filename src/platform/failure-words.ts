@@ -1,7 +1,7 @@
 import { excerpt, PlatformError } from '../base/errors.ts';
 import { act, type NextStep, waitForPlatform } from '../base/next-step.ts';
 import { describeSpan } from '../time/time.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './interface/operations.ts';
 import { isCertainlyNotDone, waitBudgetMs } from './retry.ts';
 
 /** A request that failed for good. */
@@ -133,7 +133,9 @@ export function networkFault(
   const message = error instanceof Error ? error.message : '';
   const at = elsewhere(error, host);
   if (words !== undefined) return `${words}${at} (${code})`;
-  return [message, code === undefined || message.includes(code) ? '' : `(${code})`].filter(Boolean).join(' ');
+  // The message of the operating system has its code.
+  const isNamed = code === undefined || typeof (error as NodeJS.ErrnoException).syscall === 'string';
+  return [message, isNamed ? '' : `(${code})`].filter(Boolean).join(' ');
 }
 
 function faultOfCode(

@@ -2,7 +2,7 @@ import type { Agent, Dispatcher, request } from 'undici';
 import type { HttpRequest, HttpResponse, HttpSend } from '../base/effects.ts';
 import { PlatformError } from '../base/errors.ts';
 import { networkFault } from './failure-words.ts';
-import { answerLimits } from './limits.ts';
+import { answerLimits } from './interface/limits.ts';
 import { proxiesOf } from './proxy.ts';
 
 /** What only happens before a request is sent. */

@@ -6,16 +6,16 @@ import { openClock } from '../time/clock.ts';
 import { type Answer, type AnswerPage, answerPages, callOnce, callStreamed } from './calls.ts';
 import { openClient } from './client.ts';
 import { openHttp } from './http.ts';
-import { pagedListingsVersion, usualHeaders } from './limits.ts';
-import { type Operation, type OperationName, operations } from './operations.ts';
-import { parameterText, type ValuesOf } from './parameters.ts';
-import type { Endpoint, Texts } from './request.ts';
+import { pagedListingsVersion, usualHeaders } from './interface/limits.ts';
+import { type Operation, type OperationName, operations } from './interface/operations.ts';
+import { parameterText, type ValuesOf } from './interface/parameters.ts';
+import type { Endpoint, Texts } from './interface/request.ts';
 
 export { PlatformError, RefusedAnswerError } from '../base/errors.ts';
-export * from './limits.ts';
-export { allOperations, type Operation, type OperationName, operations } from './operations.ts';
+export * from './interface/limits.ts';
+export { allOperations, type Operation, type OperationName, operations } from './interface/operations.ts';
+export type { Parameter, ParameterType } from './interface/parameters.ts';
 export { CursorRefusedError } from './paging.ts';
-export type { Parameter, ParameterType } from './parameters.ts';
 
 /** Where a platform is, and how to talk to it. */
 export interface PlatformOptions extends Endpoint {

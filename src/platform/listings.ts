@@ -1,8 +1,8 @@
 import type { Log } from '../base/effects.ts';
 import { excerpt, PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import { type Client, parseBody, type RawBody } from './client.ts';
-import { answerLimits, listingLimits, pagedListingsVersion } from './limits.ts';
-import { type Operation, operations } from './operations.ts';
+import { answerLimits, listingLimits, pagedListingsVersion } from './interface/limits.ts';
+import { type Operation, operations } from './interface/operations.ts';
 import { CursorRefusedError, type Page, pages } from './paging.ts';
 
 /** One of the six listings (4.1). */

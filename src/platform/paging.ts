@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
-import { answerLimits } from './limits.ts';
+import { answerLimits } from './interface/limits.ts';
 
 /** The part of a page that paging needs. */
 export interface Page {

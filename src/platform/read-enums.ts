@@ -2,8 +2,8 @@ import { PlatformError } from '../base/errors.ts';
 import { dayMs, formatInstant, type Instant } from '../time/time.ts';
 import { callOnce } from './calls.ts';
 import type { Client } from './client.ts';
-import type { PlatformLists } from './list-differences.ts';
-import { type Operation, operations } from './operations.ts';
+import type { PlatformLists } from './interface/list-differences.ts';
+import { type Operation, operations } from './interface/operations.ts';
 
 /** How far back types of resources are looked for. */
 const typesDays = 30;

@@ -44,6 +44,8 @@ export interface ChildLimits {
   /** Time limit of the child, or between two events; the clock stops while `write` waits for a reader. */
   readonly timeoutMs: number;
   readonly isTimedByEvent?: boolean;
+  /** How its user allows more time; by default `raise --timeout`. */
+  readonly allowsMore?: string;
   /** Writes a part of the answer; resolves when there is room for the next one. By default it is left out. */
   readonly write?: (chunk: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
@@ -79,7 +81,7 @@ export async function runChild<S extends ServiceName>(
     stop.abort(signal.reason);
   }
   signal.addEventListener('abort', onAbort, { once: true });
-  const clock = startClock(timeoutMs, () => stop.abort(tooLate(subject, timeoutMs)));
+  const clock = startClock(timeoutMs, () => stop.abort(tooLate(subject, timeoutMs, limits.allowsMore)));
   const watch = watchMemory(child, memoryMb, () => stop.abort(tooLarge(subject, memoryMb)));
   let kill: NodeJS.Timeout | undefined;
   stop.signal.addEventListener('abort', () => {
@@ -253,9 +255,9 @@ async function residentMb(pid: number): Promise<number> {
   return Number(ps.stdout.trim()) / 1024;
 }
 
-function tooLate(subject: string, timeoutMs: number): MachineError {
+function tooLate(subject: string, timeoutMs: number, allowsMore = 'raise --timeout'): MachineError {
   return new MachineError(
-    `${subject} took longer than ${timeoutMs / 1000} s and was stopped. Query less at once (a shorter time, sums instead of rows), or raise --timeout`,
+    `${subject} took longer than ${timeoutMs / 1000} s and was stopped. Query less at once (a shorter time, sums instead of rows), or ${allowsMore}`,
   );
 }
 

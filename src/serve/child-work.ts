@@ -6,6 +6,8 @@ import { BusyError, openLimiter } from './limiter.ts';
 export interface WorkLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** How a person allows more time. */
+  readonly allowsMore: string;
 }
 
 /** The commands that forecast: seconds of calculation, in which their process does nothing else. */
@@ -43,6 +45,7 @@ export interface ChildWork {
 /** The first rows of a report. */
 export type ReportRows = TableAnswer & { readonly warnings: readonly string[] };
 
+const allowsMore = 'use the command line with --timeout';
 /** A child process and DuckDB in it use a core each. */
 const atOnce = 2;
 const maxWaiting = 20;
@@ -62,7 +65,7 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
     run: (limits: WorkLimits) => Promise<T>,
     { limitMs = timeoutMs, request }: { readonly limitMs?: number; readonly request: AbortSignal },
   ): Promise<T> {
-    return limited(() => run({ timeoutMs: limitMs, signal: AbortSignal.any([signal, request]) }), request);
+    return limited(() => run({ timeoutMs: limitMs, signal: AbortSignal.any([signal, request]), allowsMore }), request);
   }
   return {
     sql: (query, maxRows, request) => answer((limits) => askRows({ dir, sql: query, maxRows }, limits), { request }),
@@ -79,6 +82,5 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
 export function refusal(error: unknown, signal: AbortSignal): { readonly words: string; readonly status: 400 | 503 } {
   signal.throwIfAborted();
   if (!(error instanceof CostbookError)) throw error;
-  const words = error.message.replace(', or raise --timeout', ', or use the command line with --timeout');
-  return { words, status: error instanceof BusyError ? 503 : 400 };
+  return { words: error.message, status: error instanceof BusyError ? 503 : 400 };
 }

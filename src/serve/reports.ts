@@ -187,7 +187,7 @@ async function answered(
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);
-    return { status, body: problem(words.replaceAll('--param ', '')) };
+    return { status, body: problem(words) };
   }
 }
 

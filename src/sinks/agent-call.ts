@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Call, operations } from '../platform/index.ts';
+import type { Call } from '../platform/index.ts';
+import { operations } from '../platform/interface/index.ts';
 import type { AgentSettings } from './acting-settings.ts';
 import { answerText } from './answer-text.ts';
 import { callAsJson, callPlatform } from './call-platform.ts';

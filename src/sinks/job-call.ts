@@ -1,4 +1,5 @@
-import { type Call, operations } from '../platform/index.ts';
+import type { Call } from '../platform/index.ts';
+import { operations } from '../platform/interface/index.ts';
 import type { JobSettings } from './acting-settings.ts';
 import { executionText } from './answer-text.ts';
 import { callAsJson, callPlatform } from './call-platform.ts';

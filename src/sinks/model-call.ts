@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts';
-import { type Call, operations } from '../platform/index.ts';
+import type { Call } from '../platform/index.ts';
+import { operations } from '../platform/interface/index.ts';
 import type { ModelSettings } from './acting-settings.ts';
 import { completionText } from './answer-text.ts';
 import { callAsJson, callPlatform } from './call-platform.ts';

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { MachineError } from '../base/errors.ts';
+import { MachineError, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import type { Destination, StorageSettings } from '../config/index.ts';
 import { jsonExcess } from '../text/bounded-json.ts';
@@ -74,6 +74,12 @@ export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
     const { secretAccessKey, sessionToken } = await client.config.credentials();
     access.keepSecret(secretAccessKey);
     if (sessionToken !== undefined) access.keepSecret(sessionToken);
+    await client.config.region().catch((cause: unknown) => {
+      throw new UsageError(`cannot open ${destination.url}: found no region, expected one`, {
+        cause,
+        next: act('write storage.region, or set AWS_REGION.'),
+      });
+    });
   } catch (error) {
     client.destroy();
     throw storageFailure(error, `open ${destination.url}`);

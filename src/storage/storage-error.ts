@@ -1,4 +1,4 @@
-import { CostbookError, exitCodes, isSystemError, messageOf, UsageError } from '../base/errors.ts';
+import { CostbookError, exitCodes, firstLineOf, isSystemError, UsageError } from '../base/errors.ts';
 import { act, type NextStep, wait } from '../base/next-step.ts';
 
 /** An object store refused a request or could not be reached. */
@@ -83,11 +83,6 @@ export function storageFailure(error: unknown, doing: string): unknown {
   if (mistake !== undefined) {
     return new UsageError(`cannot ${doing}: ${mistake[0]}`, { cause: error, next: act(mistake[1]) });
   }
-  if (/Region is missing/.test(messageOf(error))) {
-    return new UsageError(`cannot ${doing}: found no region, expected one`, {
-      next: act('write storage.region, or set AWS_REGION.'),
-    });
-  }
   const status = statusOf(error);
   const [found, next] = foundBy(status, word, error);
   return new StorageError(`cannot ${doing}: ${found}.`, { cause: error, code: 'storage', next });
@@ -112,7 +107,7 @@ function foundBy(status: number | undefined, word: string, error: unknown): [str
   if (status >= 500 || status === 429) {
     return [found, wait('the next run continues from there. Act if it fails again: ask who runs the store.')];
   }
-  return [`${found} (${messageOf(error).split('\n')[0]?.slice(0, 200)})`, act('check the settings under storage.')];
+  return [`${found} (${firstLineOf(error).slice(0, 200)})`, act('check the settings under storage.')];
 }
 
 /** The words of the deepest cause: `connect ECONNREFUSED 127.0.0.1:9000`. */
@@ -120,6 +115,6 @@ function firstCause(error: unknown): string {
   let at: unknown = error;
   for (let depth = 0; depth < 5 && at instanceof Error && at.cause instanceof Error; depth += 1) at = at.cause;
   const { errors } = (at ?? {}) as { readonly errors?: readonly unknown[] };
-  const words = messageOf(errors?.[0] ?? at).split('\n')[0] ?? '';
+  const words = firstLineOf(errors?.[0] ?? at);
   return words === '' ? wordOf(at) : words.slice(0, 200);
 }

@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 interface Modules {
   'warehouse/index': typeof import('../../src/warehouse/index.ts');
   'fetch/index': typeof import('../../src/fetch/index.ts');
+  'fetch/plan/index': typeof import('../../src/fetch/plan/index.ts');
   'ingest/fetch-window': typeof import('../../src/ingest/fetch-window.ts');
   'time/time': typeof import('../../src/time/time.ts');
   'warehouse/integrity/index': typeof import('../../src/warehouse/integrity/index.ts');

@@ -19,10 +19,11 @@ const [dir = '', made = '{}'] = process.argv.slice(2);
 const { size, since, now }: Made = JSON.parse(made);
 const {
   'warehouse/index': { openWarehouse },
-  'fetch/index': { openLandingWriter, planWindows, queryParameters },
+  'fetch/index': { openLandingWriter },
+  'fetch/plan/index': { planWindows, queryParameters },
   'ingest/fetch-window': { readWindow },
   'time/time': { formatWindow },
-} = await compiled('warehouse/index', 'fetch/index', 'ingest/fetch-window', 'time/time');
+} = await compiled('warehouse/index', 'fetch/index', 'fetch/plan/index', 'ingest/fetch-window', 'time/time');
 
 /** While one window is read, another one is compared and written. */
 const stagesAtOnce = 2;

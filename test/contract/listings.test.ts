@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseFaults } from '../../src/emulator/fault-plan.ts';
-import { operations } from '../../src/platform/operations.ts';
+import { operations } from '../../src/platform/interface/operations.ts';
 import { allItems, ask, askIn, type Item, listed, now, placesOf, useEmulator } from './platform.ts';
 
 const platform = useEmulator();

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseFaults } from '../../src/emulator/fault-plan.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
-import { allOperations } from '../../src/platform/operations.ts';
+import { allOperations } from '../../src/platform/interface/operations.ts';
 import {
   allItems,
   ask,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Emulator, secretMarker, startEmulator } from '../../src/emulator/index.ts';
-import { allOperations } from '../../src/platform/operations.ts';
+import { allOperations } from '../../src/platform/interface/operations.ts';
 import { type Ended, newProject, runCli } from '../support/project.ts';
 
 const now = '2026-10-21T03:30:00Z';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { decodePage } from '../../src/fetch/decode.ts';
-import type { Query } from '../../src/fetch/queries.ts';
+import type { Query } from '../../src/fetch/plan/queries.ts';
 import { dayMs, formatInstant, hourMs, type Window } from '../../src/time/time.ts';
 import type { Stage } from '../../src/warehouse/load/stage.ts';
 import type { PastQuery } from '../../src/warehouse/load/verified-past.ts';

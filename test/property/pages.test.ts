@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DecodedPage } from '../../src/fetch/decode.ts';
 import { openLandingWriter } from '../../src/fetch/landing-writer.ts';
-import { detailQuery } from '../../src/fetch/queries.ts';
+import { detailQuery } from '../../src/fetch/plan/queries.ts';
 import { askQuery } from '../../src/fetch/query-pages.ts';
 import fc from '../support/fast-check.ts';
 import { never, testClient, testEffects } from '../support/http-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan-windows.ts';
+import { coverWindows, type PlanInput, planWindows } from '../../src/fetch/plan/plan-windows.ts';
 import {
   controlQuery,
   detailQuery,
@@ -7,9 +7,9 @@ import {
   queryParameters,
   repairQuery,
   residualQuery,
-} from '../../src/fetch/queries.ts';
-import { operations } from '../../src/platform/operations.ts';
-import { requestPath } from '../../src/platform/request.ts';
+} from '../../src/fetch/plan/queries.ts';
+import { operations } from '../../src/platform/interface/operations.ts';
+import { requestPath } from '../../src/platform/interface/request.ts';
 import type { Window } from '../../src/time/time.ts';
 import fc from '../support/fast-check.ts';
 

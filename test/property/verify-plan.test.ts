@@ -7,7 +7,7 @@ import {
   settledDays,
   wholeMonths,
   windowsOfTonight,
-} from '../../src/fetch/plan-verification.ts';
+} from '../../src/fetch/plan/plan-verification.ts';
 import { addCalendarMonths, dayMs, hourMs, type Window } from '../../src/time/time.ts';
 import type { SeriesLife, SeriesVerified } from '../../src/warehouse/page.ts';
 import fc from '../support/fast-check.ts';

@@ -80,7 +80,7 @@ function withoutComments(text: string): string {
 }
 
 /** Large rooms have rooms of their own. */
-const houses = ['budgets', 'closing', 'reports', 'warehouse'];
+const houses = ['budgets', 'closing', 'fetch', 'platform', 'reports', 'warehouse'];
 
 /** A room of one file: what fetch hands to the warehouse. */
 const pageRoom = 'src/warehouse/page';
@@ -125,8 +125,8 @@ describe('third-party packages', () => {
     const importers = [...new Set(imports.filter((found) => found.of === name).map(({ from }) => from))];
     expect(importers.length).toBeGreaterThan(0);
     expect(importers.filter((from) => !home.test(from))).toEqual([]);
-    // Shapes of the platform's answers, and of YAML files.
-    const rooms = name === 'zod' ? 2 : 1;
+    // Shapes of the platform's answers, of what `costbook/platform` returns, and of YAML files.
+    const rooms = name === 'zod' ? 3 : 1;
     expect(new Set(importers.map((from) => folderOf(from) ?? from)).size).toBe(rooms);
   });
 
@@ -155,17 +155,19 @@ const closets: Readonly<Record<string, readonly string[]>> = {
 /** What each room of src may import, besides the ground floor. CONTRIBUTING.md says what each room is for. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   terminal: [],
-  platform: [],
+  'platform/interface': [],
+  platform: ['platform/interface'],
   forecast: [],
-  emulator: ['platform'],
-  fetch: ['platform', 'warehouse/page'],
+  emulator: ['platform', 'platform/interface'],
+  'fetch/plan': ['platform/interface', 'warehouse/page'],
+  fetch: ['fetch/plan', 'platform', 'platform/interface', 'warehouse/page'],
   yaml: [],
   charts: [],
-  sinks: ['charts', 'platform', 'yaml'],
-  config: ['platform', 'sinks', 'yaml'],
+  sinks: ['charts', 'platform', 'platform/interface', 'yaml'],
+  config: ['platform', 'platform/interface', 'sinks', 'yaml'],
   'warehouse/page': [],
   'warehouse/sql': [],
-  'warehouse/store': ['platform', 'warehouse/sql'],
+  'warehouse/store': ['platform/interface', 'warehouse/sql'],
   'warehouse/journal': ['warehouse/sql', 'warehouse/store'],
   'warehouse/load': ['warehouse/journal', 'warehouse/page', 'warehouse/sql', 'warehouse/store'],
   'warehouse/ledger': ['warehouse/journal', 'warehouse/load', 'warehouse/page', 'warehouse/sql', 'warehouse/store'],
@@ -207,7 +209,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   currency: ['config', 'warehouse/ledger', 'warehouse/store', 'yaml'],
   allocation: ['terminal', 'warehouse/sql', 'warehouse/store', 'yaml'],
   jobs: ['config', 'sinks', 'warehouse', 'warehouse/ledger', 'yaml'],
-  'budgets/rules': ['forecast', 'outlook', 'platform', 'yaml'],
+  'budgets/rules': ['forecast', 'outlook', 'platform/interface', 'yaml'],
   'budgets/spend': ['budgets/rules', 'outlook', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store'],
   'budgets/forecasts': [
     'budgets/rules',
@@ -290,7 +292,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'budgets/forecasts',
     'budgets/rules',
     'budgets/spend',
-    'platform',
+    'platform/interface',
     'query',
     'reports/formats',
     'sinks',
@@ -329,6 +331,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'ingest',
     'jobs',
     'platform',
+    'platform/interface',
     'query',
     'reports/questions',
     'sinks',
@@ -400,7 +403,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ingest: [
     'config',
     'fetch',
+    'fetch/plan',
     'platform',
+    'platform/interface',
     'storage',
     'warehouse',
     'warehouse/integrity',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bucketsOf } from '../../src/fetch/buckets.ts';
+import { bucketsOf } from '../../src/fetch/plan/buckets.ts';
 import { formatWindow } from '../../src/time/time.ts';
 
 function told(start: string, end: string, resolution: 'hourly' | 'daily' | 'monthly'): string[] {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { PlatformError, RefusedAnswerError, UsageError } from '../../src/base/errors.ts';
 import { type Client, parseBody } from '../../src/platform/client.ts';
 import { openHttp } from '../../src/platform/http.ts';
-import { operations } from '../../src/platform/operations.ts';
+import { operations } from '../../src/platform/interface/operations.ts';
 import { asJson, never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
 import {
   answer,

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { configVariables } from '../../src/config/keys.ts';
 import { described } from '../../src/options/read.ts';
 import { commonOptions } from '../../src/options/table.ts';
-import { type Operation, operations } from '../../src/platform/operations.ts';
+import { type Operation, operations } from '../../src/platform/interface/operations.ts';
 import { anchorsOf, linksOf, notRun, type Page, readPage, readPages, root, shellLines } from '../support/doc-pages.ts';
 
 const commands = await allCommands();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPresentNames } from '../../src/base/former-formats.ts';
+import { parseStored, withPresentNames } from '../../src/base/former-formats.ts';
 
 test('an event of an earlier version gets current names; a current one does not change', () => {
   const today = {
@@ -116,6 +116,10 @@ test('facts of alerts get the values that were added later, also in messages; co
     const [entries, whole] = [[{ fact: before }], [{ fact: after }]];
     expect(present({ kind: 'alerts', entries })).toEqual(present({ kind: 'alerts', entries: whole }));
   }
+  const waiting = JSON.stringify({ kind: 'alerts', entries: [{ key: 'stale/acc_one', fact: { kind: 'stale' } }] });
+  expect(parseStored(waiting)).toMatchObject({
+    entries: [{ card: { title: 'alert stale/acc_one: "costbook alerts" shows it', sentences: [] } }],
+  });
   const values = { fact: 'not JSON' };
   expect(withPresentNames({ number: 1, event: 'alerts_evaluated', values }).values).toEqual({
     ...values,

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { UnprovenError } from '../../src/base/errors.ts';
 import { missingPages, openLandingReader, readStoredLoads, type StoredLoad } from '../../src/fetch/landing-reader.ts';
 import { type LoadRecord, openLandingWriter } from '../../src/fetch/landing-writer.ts';
-import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/queries.ts';
+import { controlQuery, detailQuery, repairQuery, residualQuery } from '../../src/fetch/plan/queries.ts';
 import { putInPlace } from '../../src/ingest/rebuild.ts';
 import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
 import { newProject } from '../support/project.ts';
@@ -113,7 +113,6 @@ describe('a stored load', () => {
   ])('has no answer to %s', async (_, query, message) => {
     const failure = costsOf(await stored([page(1, last)]), query);
     await expect(failure).rejects.toThrow(message);
-    await expect(failure).rejects.toThrow(/load 1 of account acc\/one/);
     await expect(failure).rejects.toBeInstanceOf(UnprovenError);
   });
 

@@ -5,7 +5,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LandingFolder, type LoadRecord, openLandingWriter } from '../../src/fetch/landing-writer.ts';
-import { controlQuery, detailQuery, type Query, repairQuery, residualQuery } from '../../src/fetch/queries.ts';
+import { controlQuery, detailQuery, type Query, repairQuery, residualQuery } from '../../src/fetch/plan/queries.ts';
 import { windowOf } from '../support/http-metrics.ts';
 
 const window = windowOf(2);

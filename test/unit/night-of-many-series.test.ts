@@ -6,8 +6,8 @@ import {
   type Query,
   seriesQueries,
   settledDays,
-} from '../../src/fetch/index.ts';
-import { metricsLimits } from '../../src/platform/index.ts';
+} from '../../src/fetch/plan/index.ts';
+import { metricsLimits } from '../../src/platform/interface/index.ts';
 import { dayMs, floorDay, floorHour } from '../../src/time/time.ts';
 
 const now = Date.UTC(2026, 9, 6, 2, 15);

@@ -7,9 +7,9 @@ import {
   metricsLimits,
   populatedBy,
   resolutions,
-} from '../../src/platform/limits.ts';
-import { allOperations, operations } from '../../src/platform/operations.ts';
-import { requestPath } from '../../src/platform/request.ts';
+} from '../../src/platform/interface/limits.ts';
+import { allOperations, operations } from '../../src/platform/interface/operations.ts';
+import { requestPath } from '../../src/platform/interface/request.ts';
 import fc from '../support/fast-check.ts';
 
 // Written out by hand from sections 4.1 to 4.8.

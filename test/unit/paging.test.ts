@@ -5,14 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PlatformError, RefusedAnswerError } from '../../src/base/errors.ts';
 import type { DecodedPage } from '../../src/fetch/decode.ts';
 import { type LandingFolder, openLandingWriter } from '../../src/fetch/landing-writer.ts';
-import { detailQuery } from '../../src/fetch/queries.ts';
+import { detailQuery } from '../../src/fetch/plan/queries.ts';
 import { askQuery } from '../../src/fetch/query-pages.ts';
 import { CursorRefusedError, type Page, pages } from '../../src/platform/paging.ts';
 import { never, rejection, type TestEffects, testClient, testEffects } from '../support/http-client.ts';
 import { bodyOf, group, windowOf } from '../support/http-metrics.ts';
 import { answer, gzipped, inTurn, type Reply, refuse, startServer } from '../support/http-server.ts';
 
-const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-01T02:00:00Z, detail';
+const place = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-01T02:00:00Z';
+const about = `${place}, detail`;
 
 describe('pages', () => {
   /** Pages by the cursors that lead to the next; '' ends the chain. */
@@ -57,7 +58,9 @@ describe('pages', () => {
   test('a cursor too long for a URL is refused, and is not in the message', async () => {
     expect(await follow(['c'.repeat(8192), ''])).toHaveLength(2);
     expect(await rejection(follow(['a', 'c'.repeat(10_000_000), '']))).toEqual(
-      new RefusedAnswerError(`${about}, page 2: meta.nextCursor has 10000000 characters, expected at most 8192`),
+      new RefusedAnswerError(
+        `${place}, detail, page 2: meta.nextCursor has 10000000 characters, expected at most 8192`,
+      ),
     );
   });
 
@@ -77,7 +80,7 @@ describe('pages', () => {
 
   test('an endless chain of new cursors and entries ends at the maximum number of pages', async () => {
     const { error, asked } = await endless(1000, (page) => [`group ${page}`]);
-    expect(error).toEqual(new RefusedAnswerError(`${about}: found more than 1000 pages, expected fewer`));
+    expect(error).toEqual(new RefusedAnswerError(`${place}, detail: found more than 1000 pages, expected fewer`));
     expect(asked).toBe(1000);
   });
 
@@ -85,7 +88,7 @@ describe('pages', () => {
     const { error, asked } = await endless(1000, (page) => [`group ${page % 3}`, 'another']);
     expect(error).toEqual(
       new RefusedAnswerError(
-        `${about}, page 4: the same 2 entries came before under another cursor; the pages form a loop`,
+        `${place}, detail, page 4: the same 2 entries came before under another cursor; the pages form a loop`,
       ),
     );
     expect(asked).toBe(4);
@@ -96,7 +99,7 @@ describe('pages', () => {
     expect([error, asked]).toEqual([expect.objectContaining({ message: expect.stringContaining('1000 pages') }), 1000]);
     const empty = await endless(1000, () => []);
     expect(empty.error).toEqual(
-      new RefusedAnswerError(`${about}, page 21: found 21 empty pages in a row, expected fewer`),
+      new RefusedAnswerError(`${place}, detail, page 21: found 21 empty pages in a row, expected fewer`),
     );
     expect(empty.asked).toBe(21);
   });
@@ -104,7 +107,7 @@ describe('pages', () => {
   test('hasMore without a cursor is refused', async () => {
     const error = await rejection(follow(['a', undefined]));
     expect(error).toEqual(
-      new RefusedAnswerError(`${about}, page 2: meta.hasMore is true but meta.nextCursor is empty`),
+      new RefusedAnswerError(`${place}, detail, page 2: meta.hasMore is true but meta.nextCursor is empty`),
     );
   });
 
@@ -286,7 +289,7 @@ describe('askQuery', () => {
     const wrong = bodyOf(2, [], { resolution: 'daily' });
     const told = await askFor(inTurn(page('a', 'c1'), answer(wrong)));
     expect(await rejection(told.result)).toEqual(
-      new RefusedAnswerError(`${about}, page 2: resolution: found "daily", expected "hourly"`),
+      new RefusedAnswerError('detail, page 2: resolution: found "daily", expected "hourly"', { place }),
     );
     expect(told.events).toEqual(['page a']);
     expect(JSON.parse(readFileSync(join(landing.path, 'detail-0002.json'), 'utf8'))).toEqual(wrong);
@@ -295,7 +298,7 @@ describe('askQuery', () => {
   test('refuses a loop of cursors, naming account, window and page', async () => {
     const told = await askFor(inTurn(page('a', 'c1'), page('b', 'c1')));
     expect(await rejection(told.result)).toEqual(
-      new RefusedAnswerError(`${about}, page 2: meta.nextCursor is a repeated cursor; the pages form a loop`),
+      new RefusedAnswerError('detail, page 2: meta.nextCursor is a repeated cursor; the pages form a loop', { place }),
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withoutSecrets } from '../../src/platform/without-secrets.ts';
+import { withoutSecrets } from '../../src/platform/interface/without-secrets.ts';
 import fc from '../support/fast-check.ts';
 
 describe('an answer without its secrets', () => {

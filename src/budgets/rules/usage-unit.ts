@@ -1,5 +1,5 @@
 import { rounded, usdUnit } from '../../money/money.ts';
-import { billingDimensions, unitSuffixes } from '../../platform/index.ts';
+import { billingDimensions, unitSuffixes } from '../../platform/interface/index.ts';
 import { nearest, oneOf, quoted } from '../../text/choices.ts';
 import { refuse } from './read-scope.ts';
 

@@ -1,5 +1,5 @@
 import { act } from '../../base/next-step.ts';
-import { listDifferences } from '../../platform/index.ts';
+import { listDifferences } from '../../platform/interface/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';

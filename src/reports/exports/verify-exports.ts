@@ -76,16 +76,16 @@ export interface KnownExports {
  * Throws what the file system throws for `root` itself.
  */
 export async function findExports(root: string, recorded: readonly string[] = []): Promise<string[]> {
-  const found: string[] = [];
+  const folders: string[] = [];
   const waiting = [root];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const own = folder;
     const entries = await readdir(own, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
       if (own === root) throw error;
-      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') found.push(own);
+      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') folders.push(own);
       return [];
     });
-    if (entries.some(isOfExport)) found.push(own);
+    if (entries.some(isOfExport)) folders.push(own);
     for (const entry of entries) {
       const path = join(own, entry.name);
       if (entry.isDirectory()) waiting.push(path);
@@ -94,7 +94,7 @@ export async function findExports(root: string, recorded: readonly string[] = []
         entry.isSymbolicLink() &&
         (await readdir(path, { withFileTypes: true }).catch(() => [])).some(isOfExport)
       ) {
-        found.push(path);
+        folders.push(path);
       }
     }
   }
@@ -102,10 +102,10 @@ export async function findExports(root: string, recorded: readonly string[] = []
   for (const folder of recorded) {
     const below = relative(real, await realpath(folder).catch(() => folder));
     const own = join(root, below);
-    if (below.split(sep)[0] === '..' || isAbsolute(below) || found.includes(own)) continue;
-    if (await hasDataOf(own, found)) found.push(own);
+    if (below.split(sep)[0] === '..' || isAbsolute(below) || folders.includes(own)) continue;
+    if (await hasDataOf(own, folders)) folders.push(own);
   }
-  return found.sort();
+  return folders.sort();
 }
 
 /** Whether something in a folder makes it an export: a manifest, or data that belongs beside one. */

@@ -26,6 +26,7 @@ export {
   isForCommandLine,
   monthsOfRange,
   type ParameterValue,
+  paramFlag,
   periodsOf,
   type ReadParameters,
   readParameters,

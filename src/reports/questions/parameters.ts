@@ -290,13 +290,23 @@ export async function readParameters(
     dir,
     folders = [],
     problem,
-  }: { now: Instant; dir: string; folders?: readonly string[]; problem: (text: string) => void },
+    flag = paramFlag,
+  }: {
+    now: Instant;
+    dir: string;
+    folders?: readonly string[];
+    problem: (text: string) => void;
+    /** What stands before the name of a parameter in messages; nothing where there is no command line. */
+    flag?: string;
+  },
 ): Promise<ReadParameters> {
   const known = report.parameters.map((parameter) => parameter.name);
   for (const { name, what } of given) {
     if (known.includes(name)) continue;
     const takes =
-      known.length === 0 ? 'it takes no parameters' : `expected one of ${report.parameters.map(optionOf).join(', ')}`;
+      known.length === 0
+        ? 'it takes no parameters'
+        : `expected one of ${report.parameters.map((one) => optionOf(one, flag)).join(', ')}`;
     problem(`${what}: the report ${report.name} has no parameter "${name}"${guess(name, known)}; ${takes}`);
   }
   const read: { parameter: ReportParameter; value: Value | string; isDefault: boolean }[] = [];
@@ -313,7 +323,7 @@ export async function readParameters(
     const text = first?.text ?? parameter.default;
     const what = first?.what ?? `the default of "${name}"`;
     if (text === undefined) {
-      problem(`the report ${report.name} needs ${optionOf(parameter)}: expected ${expectedOf(type)}`);
+      problem(`the report ${report.name} needs ${optionOf(parameter, flag)}: expected ${expectedOf(type)}`);
       continue;
     }
     const fault = type === 'decimal' || type === 'integer' ? spellingFault(text) : undefined;
@@ -358,14 +368,17 @@ function isBelow(path: string): (folder: string) => boolean {
   };
 }
 
+/** The option of a parameter that has none of its own. */
+export const paramFlag = '--param ';
+
 /** The option that sets a parameter. */
-function optionOf({ name, type }: ReportParameter): string {
-  return Object.hasOwn(periodTypes, name) ? `--${name} <${type}>` : `--param ${name}=<${type}>`;
+function optionOf({ name, type }: ReportParameter, flag: string): string {
+  return Object.hasOwn(periodTypes, name) ? `--${name} <${type}>` : `${flag}${name}=<${type}>`;
 }
 
 /** The option that sets a parameter, with its default if it has one. */
 export function parameterOption(parameter: ReportParameter): string {
-  return optionOf(parameter).replace(`<${parameter.type}>`, parameter.default ?? `<${parameter.type}>`);
+  return optionOf(parameter, paramFlag).replace(`<${parameter.type}>`, parameter.default ?? `<${parameter.type}>`);
 }
 
 /**

@@ -62,7 +62,7 @@ export async function migrateTables(connection: Connection, isUnlogged = false):
   }
 
   // Only writers load this: it imports an HTTP client and a schema library, which readers do not need.
-  const { billingDimensions, unitSuffixes } = await import('../../platform/index.ts');
+  const { billingDimensions, unitSuffixes } = await import('../../platform/interface/index.ts');
   const units = JSON.stringify([billingDimensions, unitSuffixes]);
   const views = await readSqlFolder('views');
   const hash = sha256(

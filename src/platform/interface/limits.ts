@@ -1,4 +1,4 @@
-import { dayMs } from '../time/time.ts';
+import { dayMs } from '../../time/time.ts';
 
 /** The names of headers on a platform that names them as the document does (4.7, 5.1, 9.1). */
 export const usualHeaders = {

@@ -1,4 +1,4 @@
-import { maxWindowDays, metricsLimits } from '../platform/index.ts';
+import { maxWindowDays, metricsLimits } from '../../platform/interface/index.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -8,7 +8,7 @@ import {
   intersectWindows,
   unionWindows,
   type Window,
-} from '../time/time.ts';
+} from '../../time/time.ts';
 import type {
   ContradictedQuestion,
   CoveredWindow,
@@ -16,7 +16,7 @@ import type {
   SeriesLife,
   SeriesQuestion,
   SeriesVerified,
-} from '../warehouse/page.ts';
+} from '../../warehouse/page.ts';
 import { splitAtMidnight } from './buckets.ts';
 import { coverWindows } from './plan-windows.ts';
 import { daysQuery, monthsQuery, namesQuery, type Query, seriesQuery } from './queries.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { usualHeaders } from './limits.ts';
 import type { Operation } from './operations.ts';
 

@@ -1,6 +1,6 @@
-import { type GroupByDimension, metricsLimits } from '../platform/index.ts';
-import { formatInstant, type Window } from '../time/time.ts';
-import type { Role } from '../warehouse/page.ts';
+import { type GroupByDimension, metricsLimits } from '../../platform/interface/index.ts';
+import { formatInstant, type Window } from '../../time/time.ts';
+import type { Role } from '../../warehouse/page.ts';
 import type { AskedResolution } from './buckets.ts';
 
 /**

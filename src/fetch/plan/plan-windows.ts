@@ -1,4 +1,4 @@
-import { metricsLimits } from '../platform/index.ts';
+import { metricsLimits } from '../../platform/interface/index.ts';
 import {
   dayMs,
   floorHour,
@@ -7,8 +7,8 @@ import {
   subtractWindows,
   unionWindows,
   type Window,
-} from '../time/time.ts';
-import type { CoveredWindow } from '../warehouse/page.ts';
+} from '../../time/time.ts';
+import type { CoveredWindow } from '../../warehouse/page.ts';
 
 /**
  * Why a window is fetched: part of it was never loaded; all of it is young; it failed reconciliation, or a user asked

@@ -1,4 +1,4 @@
-import type { Resolution } from '../platform/index.ts';
+import type { Resolution } from '../../platform/interface/index.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -8,7 +8,7 @@ import {
   hourMs,
   type Instant,
   type Window,
-} from '../time/time.ts';
+} from '../../time/time.ts';
 
 /** The resolutions that Costbook queries; weeks cross months, so they prove nothing. */
 export type AskedResolution = Exclude<Resolution, 'weekly'>;

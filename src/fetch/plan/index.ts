@@ -1,0 +1,26 @@
+export { bucketsOf, splitAtMidnight } from './buckets.ts';
+export {
+  daysQueries,
+  everyDay,
+  monthsQueries,
+  type PastWindow,
+  recordedSeriesQueries,
+  seriesQueries,
+  settledDays,
+  settledUntil,
+  wholeMonths,
+} from './plan-verification.ts';
+export { coverWindows, type PlannedWindow, planWindows } from './plan-windows.ts';
+export {
+  controlQuery,
+  daysQuery,
+  describeQuery,
+  detailQuery,
+  type Purpose,
+  type Query,
+  queryParameters,
+  repairQuery,
+  residualQuery,
+  seriesQuery,
+  typesQuery,
+} from './queries.ts';
