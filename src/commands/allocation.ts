@@ -95,10 +95,9 @@ async function apply(
     const rules = (allocation?.definition.rules.length ?? 1) - 1; // the default is none
     const what =
       allocation === undefined ? `no rules: there is no ${path}` : `${rules} rule${rules === 1 ? '' : 's'} of ${path}`;
-    await context.write(
-      context.json
-        ? `${JSON.stringify({ file: allocation === undefined ? null : path, rules, changed: isNew })}\n`
-        : `${isNew ? 'Applied' : 'No change, already applied'}: ${what}.\n`,
+    await context.answer(
+      { file: allocation === undefined ? null : path, rules, changed: isNew },
+      () => `${isNew ? 'Applied' : 'No change, already applied'}: ${what}.\n`,
     );
     return { exitCode: exitCodes.done };
   });
@@ -117,16 +116,15 @@ async function tryOut(
     context.progress('testing the rules on every cost');
     const test = await testAllocation(books.connection, period);
     const state = await completenessOf(books.connection);
-    if (context.json) {
-      const { completeThrough, settledThrough } = state;
-      const head = { file: path, isInForce, ...period, completeThrough, settledThrough };
-      await context.write(`${JSON.stringify({ ...head, ...test, warnings: allocation?.warnings ?? [] })}\n`);
-    } else {
-      const force = isInForce
-        ? 'These rules are active.'
-        : 'These rules are not active. "costbook allocation apply", or the next ingest, applies the rules in jobs/allocation.yaml.';
-      await context.write(`${describeTest(test, context.layout)}${force}\n${describeCompleteness(state)}\n`);
-    }
+    const { completeThrough, settledThrough } = state;
+    const head = { file: path, isInForce, ...period, completeThrough, settledThrough };
+    const force = isInForce
+      ? 'These rules are active.'
+      : 'These rules are not active. "costbook allocation apply", or the next ingest, applies the rules in jobs/allocation.yaml.';
+    await context.answer(
+      { ...head, ...test, warnings: allocation?.warnings ?? [] },
+      () => `${describeTest(test, context.layout)}${force}\n${describeCompleteness(state)}\n`,
+    );
     for (const twins of test.twins) context.tell(`warning: ${twinsWarning(twins, path)}`);
     if (test.cost !== test.allocatedCost) {
       throw new UnprovenError(
@@ -157,12 +155,11 @@ async function explain(resource: string, draft: Definition | undefined, context:
     const windows = await explainAllocation(books.connection, resource, inForce);
     if (windows.length === 0) throw new UsageError(await unknownResource(books.connection, resource));
     const state = await completenessOf(books.connection);
-    if (context.json) {
-      const { completeThrough, settledThrough } = state;
-      await context.write(
-        `${JSON.stringify({ resource, completeThrough, settledThrough, windows: windows.map(toJson) })}\n`,
-      );
-    } else await context.write(`${windows.map(explained).join('\n')}\n${describeCompleteness(state)}\n`);
+    const { completeThrough, settledThrough } = state;
+    await context.answer(
+      { resource, completeThrough, settledThrough, windows: windows.map(toJson) },
+      () => `${windows.map(explained).join('\n')}\n${describeCompleteness(state)}\n`,
+    );
     return exitCodes.done;
   } finally {
     books.close();

@@ -58,16 +58,15 @@ export const anomaliesCommand: Command = {
       const asked = rows.find((row) => row.anomaly_key === key);
       const rule = asked === undefined ? undefined : ruleOf(asked, rulesOf(context.dir), feedback);
       const bars = key === undefined ? barsInForce(feedback) : [];
-      if (context.json) {
-        const anomalies = facts.map((fact) => toJson(fact, rule));
-        await context.write(
-          `${JSON.stringify({ completeThrough, settledThrough, anomalies, ...(key === undefined ? { bars } : {}) })}\n`,
-        );
-      } else {
-        const words = key === undefined ? facts.map(lineOf) : facts.map((fact) => explained(fact, rule));
-        const text = [...(words.length === 0 ? [none] : words), ...barWords(bars)].join('\n\n');
-        await context.write(`${folded(text, context.layout)}\n\n${describeCompleteness(state)}\n`);
-      }
+      const anomalies = facts.map((fact) => toJson(fact, rule));
+      await context.answer(
+        { completeThrough, settledThrough, anomalies, ...(key === undefined ? { bars } : {}) },
+        () => {
+          const words = key === undefined ? facts.map(lineOf) : facts.map((fact) => explained(fact, rule));
+          const text = [...(words.length === 0 ? [none] : words), ...barWords(bars)].join('\n\n');
+          return `${folded(text, context.layout)}\n\n${describeCompleteness(state)}\n`;
+        },
+      );
       return exitCodes.done;
     } finally {
       books.close();

@@ -26,10 +26,8 @@ export const checkCommand: Command = {
     if (isList) {
       const listed = checks.map(({ name, severity, about }) => ({ name, severity, about }));
       const width = Math.max(...listed.map(({ name }) => name.length));
-      await context.write(
-        context.json
-          ? `${JSON.stringify(listed)}\n`
-          : listed.map(({ name, severity, about }) => `${severity}  ${name.padEnd(width)}  ${about}\n`).join(''),
+      await context.answer(listed, () =>
+        listed.map(({ name, severity, about }) => `${severity}  ${name.padEnd(width)}  ${about}\n`).join(''),
       );
       for (const { name, problem } of checks) {
         if (problem !== undefined) context.tell(`warning: cannot run the check ${name}: ${problem}`);

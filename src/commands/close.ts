@@ -7,7 +7,7 @@ import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { revokedWords } from '../reports/exports/index.ts';
 import { type Outcome, writingRun } from '../runs/index.ts';
-import { formatTable } from '../terminal/index.ts';
+import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time/time.ts';
 import { expectBooks } from '../warehouse/integrity/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -36,31 +36,23 @@ export const closeCommand: Command = {
   },
 };
 
-async function answer(
-  { month, closedAt, accounts, rate, revoked, wasClosed }: MonthClose,
-  context: CommandContext,
-): Promise<Outcome> {
-  for (const close of accounts) {
-    const warning = invoiceWarning(month, close);
+async function answer(close: MonthClose, context: CommandContext): Promise<Outcome> {
+  const { month, closedAt, accounts, rate, revoked, wasClosed } = close;
+  for (const account of accounts) {
+    const warning = invoiceWarning(month, account);
     if (warning !== undefined) context.tell(`warning: ${warning}`);
   }
-  if (context.json) {
-    const rows = accounts.map((close) => {
-      const { account, rowCount, cost, corrections, correctionCost, invoiced = null, sha256 } = close;
-      const billed = { invoiced, invoiceDifference: invoiceDifference(close) ?? null, billedCost: billedCost(close) };
-      return { account, rowCount, cost, corrections, correctionCost, ...billed, sha256 };
-    });
-    const value = {
-      month: formatMonth(month),
-      closedAt: formatInstant(closedAt),
-      wasClosed,
-      rate: rate ?? null,
-      accounts: rows,
-      revoked,
-    };
-    await context.write(`${JSON.stringify(value)}\n`);
-    return { exitCode: exitCodes.done };
-  }
+  const rows = accounts.map((one) => {
+    const { account, rowCount, cost, corrections, correctionCost, invoiced = null, sha256 } = one;
+    const billed = { invoiced, invoiceDifference: invoiceDifference(one) ?? null, billedCost: billedCost(one) };
+    return { account, rowCount, cost, corrections, correctionCost, ...billed, sha256 };
+  });
+  const data = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, rate: rate ?? null };
+  await context.answer({ ...data, accounts: rows, revoked }, () => describe(close, context.layout));
+  return { exitCode: exitCodes.done };
+}
+
+function describe({ month, closedAt, accounts, rate, revoked, wasClosed }: MonthClose, layout: TableLayout): string {
   const columns = ['account', 'rows', 'cost', 'corrections', 'invoiced', 'billed', 'sha256'];
   const table = formatTable(
     columns.map((name) => ({ name, type: ['account', 'sha256'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
@@ -76,7 +68,7 @@ async function answer(
         sha256.slice(0, 12),
       ];
     }),
-    context.layout,
+    layout,
   );
   const words = wasClosed ? 'was already closed, and still matches its closing total' : 'is closed';
   const next =
@@ -90,6 +82,5 @@ async function answer(
       : [`It keeps the rate of ${rate.rateDate}: 1 USD = ${rate.rate} ${rate.code} (${rate.source}).`]),
     next,
   ];
-  await context.write(`${table}\n${lines.join('\n')}\n`);
-  return { exitCode: exitCodes.done };
+  return `${table}\n${lines.join('\n')}\n`;
 }

@@ -13,6 +13,8 @@ export interface CommandArgument {
   /** As commander reads it: `<name>` where required, `[name]` where not. */
   readonly name: string;
   readonly summary: string;
+  /** What it may be, if that is known. */
+  readonly choices?: readonly string[];
 }
 
 /** What every command receives: the outside world, and the values of the common options. */

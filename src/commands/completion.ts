@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { described } from '../options/read.ts';
+import { type DescribedOption, described } from '../options/read.ts';
 import { commonOptions } from '../options/table.ts';
 import type { Command, DescribedCommand } from './command.ts';
 
@@ -10,7 +10,7 @@ export function completionOf(describedCommands: () => readonly DescribedCommand[
   return {
     name: 'completion',
     summary: 'Print a completion script for your shell.',
-    arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}` }],
+    arguments: [{ name: '<shell>', summary: `the shell: ${shells.join(', ')}`, choices: shells }],
     needsProject: () => false,
     examples: [
       'costbook completion bash > ~/.local/share/bash-completion/completions/costbook',
@@ -23,7 +23,7 @@ export function completionOf(describedCommands: () => readonly DescribedCommand[
         throw new UsageError(`found ${JSON.stringify(input.arguments[0])}, expected one of ${shells.join(', ')}`);
       }
       const script = { bash, zsh, fish }[shell](tableOf(describedCommands()));
-      await context.write(context.json ? `${JSON.stringify({ shell, script })}\n` : script);
+      await context.answer({ shell, script }, () => script);
       return 0;
     },
   };
@@ -35,6 +35,8 @@ interface Word {
   readonly summary: string;
   /** The name of its value; undefined for a flag. */
   readonly value: string | undefined;
+  /** What it may be, if that is known. */
+  readonly choices: readonly string[];
 }
 
 interface Entry {
@@ -48,8 +50,8 @@ interface Entry {
 /** The command table in the form that shells need. */
 function tableOf(commands: readonly DescribedCommand[]): readonly Entry[] {
   const common = [...described(commonOptions), { flags: '--help', summary: 'show help' }].map(wordOf);
-  const entries = commands.map(({ name, summary, options }): Entry => {
-    const choices = name === 'completion' ? shells : [];
+  const entries = commands.map(({ name, summary, options, arguments: [first] = [] }): Entry => {
+    const choices = first?.choices ?? [];
     return { name, summary, options: [...options.map(wordOf), ...common], choices };
   });
   const names = commands.map(({ name }) => name);
@@ -59,17 +61,18 @@ function tableOf(commands: readonly DescribedCommand[]): readonly Entry[] {
   ];
 }
 
-function wordOf({ flags, summary }: { readonly flags: string; readonly summary: string }): Word {
-  return { name: /--[\w-]+/.exec(flags)?.[0] ?? flags, summary, value: /[<[](\w+)/.exec(flags)?.[1] };
+function wordOf({ flags, summary, choices = [] }: DescribedOption): Word {
+  return { name: /--[\w-]+/.exec(flags)?.[0] ?? flags, summary, value: /[<[](\w+)/.exec(flags)?.[1], choices };
 }
 
 /** Options whose value is a file or a folder. */
-function isPath({ value }: Word): boolean {
+function isPath({ value }: Pick<Word, 'value'>): boolean {
   return value === 'dir' || value === 'file' || value === 'path';
 }
 
 function bash(entries: readonly Entry[]): string {
   const common = described(commonOptions).map(wordOf);
+  const isCommon = (name: string) => common.some((option) => option.name === name);
   const withValue = [
     ...new Set(
       entries.flatMap(({ options }) => options.filter(({ value }) => value !== undefined).map(({ name }) => name)),
@@ -91,9 +94,13 @@ _costbook() {
   done
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} words=''
   if [[ -n $skip ]]; then
-    case $previous in
-      --log-format) words='human json' ;;
-      ${paths.join('|')}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    case $command$previous in
+${[{ name: '*', options: common }, ...entries]
+  .flatMap(({ name: command, options }) => options.map((option) => ({ ...option, command })))
+  .filter(({ command, name, choices }) => choices.length > 0 && (command === '*' || !isCommon(name)))
+  .map(({ command, name, choices }) => `      ${command}${name}) words='${choices.join(' ')}' ;;`)
+  .join('\n')}
+      ${paths.map((name) => `*${name}`).join('|')}) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
       *) return ;;
     esac
   else
@@ -114,9 +121,10 @@ function quoted(text: string): string {
 }
 
 function zsh(entries: readonly Entry[]): string {
-  function spec({ name, summary, value }: Word): string {
+  function spec({ name, summary, value, choices }: Word): string {
     const text = summary.replaceAll(/[[\]\\:]/g, (letter) => `\\${letter}`);
-    const action = value === undefined ? '' : `:${value}:${isPath({ name, summary, value }) ? '_files' : ''}`;
+    const known = choices.length === 0 ? '' : `(${choices.join(' ')})`;
+    const action = value === undefined ? '' : `:${value}:${isPath({ value }) ? '_files' : known}`;
     return quoted(`${name}[${text}]${action}`);
   }
   const commands = entries.map(({ name, summary }) => quoted(`${name}:${summary.replaceAll(':', '\\:')}`));
@@ -151,7 +159,14 @@ function fish(entries: readonly Entry[]): string {
     `complete -c costbook -f -n __fish_use_subcommand -a ${name} -d ${fishQuoted(summary)}`,
     ...choices.map((choice) => `complete -c costbook -f -n '__fish_seen_subcommand_from ${name}' -a ${choice}`),
     ...options.map((option) => {
-      const value = option.value === undefined ? '' : isPath(option) ? ' -r -F' : ' -x';
+      const value =
+        option.value === undefined
+          ? ''
+          : isPath(option)
+            ? ' -r -F'
+            : option.choices.length === 0
+              ? ' -x'
+              : ` -x -a '${option.choices.join(' ')}'`;
       return `complete -c costbook -n '__fish_seen_subcommand_from ${name}' -l ${option.name.slice(2)}${value} -d ${fishQuoted(option.summary)}`;
     }),
   ]);

@@ -72,9 +72,7 @@ export const demoCommand: Command = {
           forecasts,
           alerts,
         };
-        await context.write(
-          context.json ? `${JSON.stringify(story)}\n` : await describeStory(story, programs.cli, context.folder),
-        );
+        await context.answer(story, () => describeStory(story, programs.cli, context.folder));
       } finally {
         books.close();
       }

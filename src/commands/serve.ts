@@ -16,11 +16,8 @@ export const serveCommand: Command = {
     expectProject(context);
     const dashboard = await startDashboard(address, context);
     try {
-      await context.write(
-        context.json
-          ? `${JSON.stringify({ url: dashboard.url })}\n`
-          : `The dashboard is at ${dashboard.url}. Press Ctrl-C to stop it.\n`,
-      );
+      const { url } = dashboard;
+      await context.answer({ url }, () => `The dashboard is at ${url}. Press Ctrl-C to stop it.\n`);
       await aborted(signal);
     } finally {
       await dashboard.close();

@@ -89,10 +89,9 @@ async function answerTo(
     const path = await checkOut(resolve(context.folder, out), context.dir);
     const answered = await askToFile(question, path, { timeoutMs, signal });
     const { rows, bytes, isTruncated, state } = answered;
-    await context.write(
-      context.json
-        ? `${JSON.stringify({ ...state, path, format, rows, bytes, truncated: isTruncated })}\n`
-        : `${out} (${rows} row${rows === 1 ? '' : 's'}, ${bytes} bytes) ${footer(answered)}\n`,
+    await context.answer(
+      { ...state, path, format, rows, bytes, truncated: isTruncated },
+      () => `${out} (${rows} row${rows === 1 ? '' : 's'}, ${bytes} bytes) ${footer(answered)}\n`,
     );
     return 0;
   }
@@ -158,7 +157,7 @@ async function openWith(program: Program, context: CommandContext): Promise<numb
   const { expectBooks, snapshotFile } = await import('../warehouse/integrity/index.ts');
   await expectBooks(context.dir);
   const line = lines[program](snapshotFile(context.dir));
-  await context.write(context.json ? `${JSON.stringify({ line })}\n` : `${line}\n`);
+  await context.answer({ line }, () => `${line}\n`);
   return 0;
 }
 

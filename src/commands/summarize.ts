@@ -133,7 +133,7 @@ async function show(message: (connection: Connection) => Promise<Message>, conte
   try {
     const made = await message(books.connection);
     const slack = slackMessage({ ...made, id: 'dry-run', mayBeRepeat: false, isTest: false });
-    await context.write(context.json ? `${JSON.stringify(slack)}\n` : `${readInSlack(slack)}\n`);
+    await context.answer(slack, () => `${readInSlack(slack)}\n`);
     return exitCodes.done;
   } finally {
     books.close();

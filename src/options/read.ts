@@ -99,13 +99,16 @@ export function flagOf(name: string): string {
 export interface DescribedOption {
   readonly flags: string;
   readonly summary: string;
+  /** The values that it may have, if they are known. */
+  readonly choices?: readonly string[];
 }
 
 /** Options as the help describes them. */
 export function described(options: Options): readonly DescribedOption[] {
-  return Object.entries(options).map(([name, { kind, letter, value, summary }]) => {
+  return Object.entries(options).map(([name, { kind, letter, value, summary, choices }]) => {
     const flag = `${letter === undefined ? '' : `-${letter}, `}${flagOf(name)}`;
     if (value === undefined) return { flags: flag, summary };
-    return { flags: `${flag} ${kind === 'flagOrText' ? `[${value}]` : `<${value}>`}`, summary };
+    const flags = `${flag} ${kind === 'flagOrText' ? `[${value}]` : `<${value}>`}`;
+    return { flags, summary, ...(choices === undefined ? {} : { choices }) };
   });
 }

@@ -45,6 +45,8 @@ describe('costbook completion', () => {
       expect(offered('--dir', '/tmp', 'ingest', '--acc')).toEqual(['--accept-reduced-access']);
       expect(offered('ingest', '--log-format', 'j')).toEqual(['json']);
       expect(offered('ingest', '--from', '')).toEqual([]);
+      expect(offered('report', '--format', 'x')).toEqual(['xlsx']);
+      expect(offered('sql', '--format', 'nd')).toEqual(['ndjson']);
       expect(offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
       expect(offered('help', 'reb')).toEqual(['rebuild']);
       for (const { name, options } of commands) {
