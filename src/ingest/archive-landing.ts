@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { LocalConfig } from '../config/index.ts';
 import { type LandingWriter, landingPlaces, loadNumberOf } from '../fetch/index.ts';
 import { archiveLoads, type ObjectStore, openStore, proveLoad } from '../storage/index.ts';
-import { dayMs } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { ProjectContext } from './project-warehouse.ts';
 
@@ -24,7 +23,7 @@ export async function tidyLanding(
   const { archive, keepDays } = config.landing;
   // Only for stored loads: a change seen that long ago is no longer pending.
   const old = async () =>
-    keepDays === undefined ? [] : warehouse.landingFoldersBefore(context.effects.now() - keepDays * dayMs);
+    keepDays === undefined ? [] : warehouse.landingFoldersOlderThan(keepDays, context.effects.now());
   if (archive === undefined) {
     await landing.removeBodies(await old());
     return undefined;

@@ -100,9 +100,10 @@ async function verifyLoad(store: ObjectStore, number: number, objects: readonly 
     differences.push({ file, what, found, expected });
   const described = objects.find(({ key }) => nameIn(key) === descriptionName) ?? objects[0];
   const folder = here.placeOf(number) ?? described?.key.slice(0, described.key.lastIndexOf('/'));
-  const own = objects.filter(({ key }) => key === `${folder}/${nameIn(key)}`);
-  for (const { key } of objects.filter((object) => !own.includes(object))) {
-    differs(key, 'file', 'a file of no load', 'nothing');
+  const own: ListedObject[] = [];
+  for (const object of objects) {
+    if (object.key === `${folder}/${nameIn(object.key)}`) own.push(object);
+    else differs(object.key, 'file', 'a file of no load', 'nothing');
   }
   const textHere = await here.descriptionOf(number);
   const answer = { pages: 0, isUnknown: textHere === undefined, differences };

@@ -90,7 +90,9 @@ function ownerless(keys: readonly string[], facts: CopyFacts): VerifiedCopy[] {
   for (const key of keys) {
     if (!facts.isData(splitKey(key)[1])) continue;
     const [first = ''] = splitKey(key)[0].split('/');
-    found.set(first, [...(found.get(first) ?? []), { file: key, ...unnamed }]);
+    const own = found.get(first);
+    if (own === undefined) found.set(first, [{ file: key, ...unnamed }]);
+    else own.push({ file: key, ...unnamed });
   }
   return [...found].map(([folder, differences]) => ({
     ...{ folder, files: 0, bytes: 0, differences, isUnproven: false, notes: [] },

@@ -1,6 +1,6 @@
 // Second tier: Lives through nights of clocks that are a month ahead.
 
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -102,6 +102,19 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(late.exitCode).toBe(4);
     const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(await newProject(), 'rebuilt.duckdb')]);
     expect(rebuilt.stdout).toContain('identical');
+  });
+
+  test('removes no landing page as old while no platform answers that could correct it', async () => {
+    const dir = await newProject();
+    const { platform } = await platformAt('2026-09-10T03:30:00Z');
+    const env = { COSTBOOK_LANDING_KEEP_DAYS: '30' };
+    await ingest(dir, platform, { now: '2026-09-10T03:30:00Z', env });
+    const pages = async () => (await readdir(join(dir, 'data', 'landing'), { recursive: true })).sort();
+    const before = await pages();
+    expect(before.join()).toContain('detail-0001');
+    const lost = { ...platform, url: 'http://127.0.0.1:9' };
+    expect((await ingest(dir, lost, { now: '2100-01-01T03:30:00Z', env })).exitCode).toBe(3);
+    expect(await pages()).toEqual(before);
   });
 
   test('or of the year 2100 fetches few of the hours that have not begun', async () => {

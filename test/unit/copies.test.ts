@@ -171,3 +171,14 @@ test.each([
     expect((await verify())[0]).toContain(key);
   }
 });
+
+test('many objects and copies are compared in one pass', async () => {
+  const { store, verify } = await copied();
+  const object = { text: '', labels: {} };
+  for (let number = 0; number < 30_000; number += 1)
+    store.objects.set(`other/latest-${number % 2}.${number}/latest.csv`, object);
+  for (let number = 0; number < 5000; number += 1) store.objects.set(`more/${number}/.costbook-lease.json`, object);
+  const began = performance.now();
+  expect((await verify()).length).toBe(5002);
+  expect(performance.now() - began).toBeLessThan(5000);
+});

@@ -21,8 +21,8 @@ import { openVerification, type Verification } from './verified-past.ts';
 /** Loads, listings and verifications; each stage has its own connection. */
 export interface LoadRecords {
   lastLoadNumber(): Promise<number>;
-  /** Landing folders of the loads whose numbers were received before an instant. */
-  landingFoldersBefore(instant: Instant): Promise<string[]>;
+  /** Landing folders of loads that are some days older than the newest one, and than now. */
+  landingFoldersOlderThan(days: number, now: Instant): Promise<string[]>;
   openStage(): Promise<Stage>;
   openInventory(): Promise<InventoryStage>;
   openDeployments(): Promise<DeploymentsStage>;
@@ -48,10 +48,9 @@ export function loadRecords(
       const [row] = await connection.rows(await readSql('ledger', 'last_load'));
       return Number(row?.['load_number']);
     },
-    async landingFoldersBefore(instant) {
-      const rows = await connection.rows(await readSql('ledger', 'landings_seen_before'), {
-        instant: formatInstant(instant),
-      });
+    async landingFoldersOlderThan(days, now) {
+      const asked = { days, now: formatInstant(now) };
+      const rows = await connection.rows(await readSql('ledger', 'landings_older_than'), asked);
       return rows.map((row) => String(row['landing']));
     },
     openStage: async () => openStage(await connect(), recorder),
