@@ -15,8 +15,10 @@ from rows_in($notified, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "sin
 where alerts.alert_key = notified.alert_key and alerts.occurrence = notified.occurrence;
 
 update ledger.alerts
-set fact = refreshed.fact
-from rows_in($refreshed, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "fact": "VARCHAR"}]') as refreshed
+set fact = refreshed.fact, severity = refreshed.severity
+from rows_in(
+  $refreshed, '[{"alert_key": "VARCHAR", "occurrence": "INTEGER", "severity": "VARCHAR", "fact": "VARCHAR"}]'
+) as refreshed
 where alerts.alert_key = refreshed.alert_key and alerts.occurrence = refreshed.occurrence;
 
 insert into ledger.alerts

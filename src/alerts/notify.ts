@@ -28,6 +28,7 @@ import {
   type SinkEffects,
   secretsOf,
 } from '../sinks/index.ts';
+import { counted } from '../text/counted.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { type ActingRules, type Delivery, deliver } from './deliver.ts';
 import { openCommands } from './threshold-commands.ts';
@@ -249,7 +250,7 @@ export async function deliverAll(
       );
     } else if (outcome === 'failed') {
       context.tell(
-        `warning: ${what} could not be delivered in ${tries === 1 ? '1 attempt' : `${tries} attempts`}: ${reason}; the next run tries again`,
+        `warning: ${what} ${tries === 0 ? 'was not sent' : `could not be delivered in ${counted(tries, 'attempt')}`}: ${reason}; the next run tries again`,
       );
     } else if (outcome === 'postponed') {
       context.tell(`warning: ${what} waits for an earlier message`);

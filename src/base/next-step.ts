@@ -136,7 +136,7 @@ export function isUnprovenStep(next: NextStep | undefined): boolean {
 
 /** The next step if this machine's clock is more than an hour ahead of the platform's, or behind it. */
 export const clockStep: NextStep = act(
-  'correct this machine\'s clock (NTP), or omit --now, then run "costbook ingest" again.',
+  'correct this machine\'s clock (NTP), then run "costbook ingest" again.',
   'ingest',
 );
 

@@ -178,7 +178,7 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
     if (kept !== undefined && trimmedDecimal(kept) === trimmedDecimal(usd)) continue;
     throw new UsageError(
       `${name} was closed at ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmedDecimal(kept)} USD`} ` +
-        `for account ${account}, but --invoice says ${usd} USD: run "costbook reopen ${name} --reason …", then close it with the new amount`,
+        `for account ${account}, but --invoice says ${usd} USD: run "costbook reopen ${name} --reason correction", then close it with the new amount`,
     );
   }
   const books = await openBooks(context.dir, { lockedDown: true, asOf: before.closedAt, signal: context.signal });

@@ -38,7 +38,7 @@ export async function reopenMonth(
   if (last.month !== month) {
     const newest = formatMonth(last.month);
     throw new UsageError(
-      `${name} cannot be reopened while ${newest} is closed: first run "costbook reopen ${newest} --reason …"`,
+      `${name} cannot be reopened while ${newest} is closed: first run "costbook reopen ${newest} --reason correction"`,
     );
   }
   const reopenedAt = await warehouse.reopenMonth(month, redact(reason.trim()), effects.now());

@@ -287,7 +287,10 @@ function notifiedWords(row: SqlRow): string {
     ...(pending === 0 ? [] : [`${pending} pending`]),
     ...(dead === 0 ? [] : [`${dead} given up`]),
   ];
-  return words.length === 0 ? 'nobody' : words.join(', ');
+  if (words.length > 0) return words.join(', ');
+  if (row['acknowledged_until'] !== null) return 'nobody, because it is silenced';
+  const { kind, ...fact } = parseFact(String(row['fact']));
+  return kind === 'budget' && 'of' in fact ? 'nobody, because the alert about unusual costs says it' : 'nobody';
 }
 
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {

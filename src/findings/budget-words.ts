@@ -12,7 +12,7 @@ import {
   wholeOfDecimal,
 } from '../money/money.ts';
 import type { Card, SpentShare } from '../sinks/index.ts';
-import { counted } from '../text/counted.ts';
+import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
 import type { BudgetAlertFact, Threshold } from './budget-fact.ts';
 import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
@@ -148,7 +148,7 @@ function budgetStepOf(fact: BudgetWords): string {
     const parts = containedWords(fact);
     if (spent > planned) {
       const more = about(expected - spent);
-      return `Act: check ${largest}: ${more} expected in ${period} ${isOfUse ? 'are not used' : 'is not spent'} yet. If ${areThey} intended, ${raise}.${parts}`;
+      return `Act: check ${largest}, and stop what is not needed: ${more} more will be ${isOfUse ? 'used' : 'spent'} in ${period} if nothing changes. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
     return `Act: check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
@@ -156,12 +156,14 @@ function budgetStepOf(fact: BudgetWords): string {
   return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
 }
 
-/** ` What is saved in budget production counts here too.` */
+/** ` Budget production is a part of this one: what is saved there is saved here.` */
 function containedWords({ contains = [], containsMore = 0, unit }: BudgetWords): string {
   if (contains.length === 0) return '';
   const saved = unit === undefined || isRatio(unit) ? 'saved' : 'used less';
-  const more = containsMore === 0 ? '' : ` and ${containsMore} more`;
-  return ` What is ${saved} in ${contains.length === 1 ? 'budget' : 'budgets'} ${contains.join(', ')}${more} counts here too.`;
+  const names = [...contains, ...(containsMore === 0 ? [] : [`${containsMore} more`])];
+  const [noun, are, there] =
+    names.length === 1 ? ['Budget', 'is a part', 'there'] : ['Budgets', 'are parts', 'in them'];
+  return ` ${noun} ${listed(names)} ${are} of this one: what is ${saved} ${there} is ${saved} here.`;
 }
 
 /** Whether all hours of the period are complete. */
@@ -217,14 +219,15 @@ function ofAmount({ amount, unit }: BudgetWords, value: string): string {
   return `${inUnit(value, unit).replace(` ${unit ?? 'USD'}`, '')} of ${inUnit(amount, unit)}`;
 }
 
-function forecastSentence({ unit, amount }: BudgetWords, { low, high, value, level }: Forecast): string {
+function forecastSentence({ unit, amount, period }: BudgetWords, { low, high, value, level }: Forecast): string {
   const [least, expected, planned] = [low, value, amount].map((text) => wholeOfDecimal(text, usdDecimals)) as [
     bigint,
     bigint,
     bigint,
   ];
   const mayKeep = expected > planned && least <= planned ? ': it may still stay within the budget' : '';
-  return `With ${level} % probability, the period ends between ${inUnit(low, unit)} and ${inUnit(high, unit)}${mayKeep}.`;
+  const verb = unit === undefined || isRatio(unit) ? 'cost' : 'use';
+  return `${period} will ${verb} ${inUnit(low, unit)} to ${inUnit(high, unit)} in all, with ${level} % probability${mayKeep}.`;
 }
 
 /** `around the 23rd`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */

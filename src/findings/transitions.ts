@@ -149,9 +149,8 @@ export function transitionsOf(
 function refreshedBy({ key, occurrence, fact: stored }: KnownAlert, fact: AlertFact): Evaluation['refreshed'] {
   // An anomaly is compared with its last message, and lists take its amounts from the days in the books.
   if (fact.kind === 'anomaly') return [];
-  const { severity, notify } = parseFact(stored);
-  const present = JSON.stringify({ ...fact, severity, notify });
-  return present === stored ? [] : [{ key, occurrence, fact: present }];
+  const present = JSON.stringify(fact);
+  return present === stored ? [] : [{ key, occurrence, severity: fact.severity, fact: present }];
 }
 
 /**

@@ -17,6 +17,8 @@ export async function undelivered(connection: Connection): Promise<readonly Unde
     found:
       `${counted(Number(messages), 'message')} to the sink ${sink} since ${since} ` +
       `${Number(messages) === 1 ? 'is' : 'are'} not delivered${reason === null ? '' : `: ${reason}`}`,
-    remedy: `make the sink work: "costbook alerts test ${sink}" tries it. Then run "costbook alert", which sends what waits`,
+    remedy:
+      `run "costbook alerts test ${sink}", which sends a test message. If it arrives, the sink works again: run "costbook alert", ` +
+      'which sends what waits, or leave it to the next run. If not, check its address in costbook.yaml and its service',
   }));
 }

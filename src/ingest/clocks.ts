@@ -56,7 +56,7 @@ export async function correctFalseClaims(
   if (months.length > 0) {
     effects.log.warn(
       'clock.months_closed_early',
-      'Months were closed before they ended; reopen them with "costbook reopen <month> --reason …"',
+      'Months were closed before they ended; reopen them with "costbook reopen <month> --reason correction"',
       {
         account,
         months,

@@ -26,8 +26,8 @@ export function explain(error: PlatformError, failed: FailedRequest): PlatformEr
   const [first = '', ...others] = failed.about.split(', ');
   const [account, request] = first.startsWith('account ') ? [`${first}: `, others.join(', ')] : ['', failed.about];
   const tries = failed.attempts > 1 ? `, after ${failed.attempts} attempts` : '';
-  // If no connection can be made, every request fails in the same way.
-  const details = isOfConnection(error) || request === '' ? '' : ` (${request})`;
+  // Without a connection, or with a refused token, every request fails in the same way.
+  const details = isOfConnection(error) || error.status === 401 || request === '' ? '' : ` (${request})`;
   return new PlatformError(`${account}${faultWords(error, failed)}${tries}${details}.`, {
     host: failed.host,
     next: failed.isOfUser ? stepForUser(error, failed) : stepAfter(error, failed),

@@ -7,3 +7,8 @@ export function counted(count: number, noun: string, many = `${noun}s`): string 
 export function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
+
+/** Names in a sentence: `a, b and c`. */
+export function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

@@ -16,7 +16,7 @@ export function openClock(read: () => Instant, { isChosen = false } = {}): Clock
     advice() {
       if (isAdvised) return undefined;
       isAdvised = true;
-      return clockStep.words;
+      return isChosen ? `omit --now, or ${clockStep.words}` : clockStep.words;
     },
   };
 }

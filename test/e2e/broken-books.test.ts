@@ -781,7 +781,7 @@ describe.concurrent('repair --accept-loss', () => {
   test('is needed for a changed value if warehouse and snapshot are lost: it is not taken over silently', async () => {
     const dir = await onlyLanding();
     await changeValue(await journalOf(dir), '"exit_code":0', '"exit_code":4');
-    const named = /events-000000001\.ndjson:\d+: .*event \d+ \(\w+\) was changed after Costbook wrote it/;
+    const named = /events-000000001\.ndjson:\d+: .*event \d+ \(\w+\) is not as Costbook wrote it/;
     for (const command of [['repair'], ['rebuild', '--into', join(dir, 'rebuilt.duckdb')]]) {
       const { exitCode, stderr } = await run(dir, ...command);
       expect(exitCode, stderr).toBe(4);

@@ -342,13 +342,13 @@ test('the alert of a closed month follows every reopen and close, with both part
   await run('2026-10-12T13:00:00Z', 'alert');
   const recipe = '"costbook close 2026-09 --invoice acc_one=7.01"';
   expect(await shown('2026-10-12T13:10:00Z')).toContain(
-    `2026-10 will bill it. To bill it in 2026-09 instead, run "costbook reopen 2026-09 --reason …", then ${recipe} with the corrected total of the invoice of 2026-09: with the old one, no month would bill it.`,
+    `the close of 2026-10 will show the difference as a correction. "costbook restatements" lists what changed. To have it in 2026-09 instead, run "costbook reopen 2026-09 --reason correction", then ${recipe} with the corrected total of the invoice of 2026-09: with the old one, no month would bill it.`,
   );
 
   await night('2026-11-05T12:30:00Z');
   expect((await run('2026-11-05T13:00:00Z', 'close', '2026-10', '--invoice', '13')).exitCode).toBe(0);
   // The words follow the close before the next "alert".
-  expect(await shown('2026-11-05T13:10:00Z')).toContain('No action needed: 2026-10 has billed it.');
+  expect(await shown('2026-11-05T13:10:00Z')).toContain('; the close of 2026-10 shows the difference as a correction.');
   platform.facts = truth(4, 10);
   await night('2026-11-06T12:30:00Z');
   expect((await run('2026-11-06T13:00:00Z', 'alert')).stdout).toContain(
@@ -356,30 +356,30 @@ test('the alert of a closed month follows every reopen and close, with both part
   );
   const mixed = await shown('2026-11-06T13:10:00Z');
   expect(mixed).toContain('+3.00 USD in 2026-10 (closed), -1.00 USD in 2026-11 (open)');
-  expect(mixed).toContain('2026-10 has billed a part, 2026-11 will bill the rest.');
+  expect(mixed).toContain('the close of 2026-10 shows a part as a correction, and the close of 2026-11 will show the rest as a correction.');
   expect(mixed).toContain(
-    `run "costbook reopen 2026-10 --reason …", then "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected totals of the invoices of 2026-09, 2026-10: with the old ones, 2026-09 would not bill it, and 2026-10 would bill its part again.`,
+    `run "costbook reopen 2026-10 --reason correction", then "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected totals of the invoices of 2026-09, 2026-10: with the old ones, 2026-09 would not bill it, and 2026-10 would bill its part again.`,
   );
 
   // Between two reopens it names only what is left to do.
   await run('2026-11-06T14:00:00Z', 'reopen', '2026-10', '--reason', 'a test');
   const between = await shown('2026-11-06T14:10:00Z');
   expect(between).toContain(
-    `run "costbook reopen 2026-09 --reason …", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with`,
+    `run "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with`,
   );
   expect(between).toContain('has changed by +2.00 USD since it was closed');
   const again = await run('2026-11-06T15:00:00Z', 'close', '2026-10', '--invoice', '13');
   expect([again.exitCode, again.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
     0,
     expect.stringContaining(
-      'the invoice of 13.00 USD is that of the last close of 2026-10, when the books had 1.00 USD more for it. If an earlier month bills this now, it is billed twice: run "costbook reopen 2026-10 --reason …", then close the month with the corrected total of its invoice',
+      'the invoice of 13.00 USD is that of the last close of 2026-10, when the books had 1.00 USD more for it. If an earlier month bills this now, it is billed twice: run "costbook reopen 2026-10 --reason correction", then close the month with the corrected total of its invoice',
     ),
   ]);
   // The sum is the same, but another month bills it: that is news.
   const told = await run('2026-11-06T16:00:00Z', 'alert');
   expect(told.stdout).not.toContain('Nothing new');
   expect(told.stdout).toContain('2026-09 of acc_one has changed by +2.00 USD since it was closed');
-  expect(await shown('2026-11-06T16:10:00Z')).toContain('No action needed: 2026-10 has billed it.');
+  expect(await shown('2026-11-06T16:10:00Z')).toContain('; the close of 2026-10 shows the difference as a correction.');
 }, 600_000);
 
 test('every export with numbers of a revoked close is named, also of reports that always show the present', async () => {

@@ -459,7 +459,7 @@ describe('facts about the data', () => {
         revision: '2026-08',
       });
       expect(nextWords(stepOf(fact as DataFact))).toContain(
-        `run "costbook reopen 2026-08 --reason …", then "costbook close 2026-08 --invoice 'acc_one=…'"`,
+        `run "costbook reopen 2026-08 --reason correction", then "costbook close 2026-08 --invoice acc_one=TOTAL"`,
       );
       // The month before is reported while the newest is not due.
       expect(await factsAt('2026-09-10', undefined, ...months)).toMatchObject([{ month: '2026-07' }]);
@@ -514,12 +514,12 @@ describe('facts about the data', () => {
     [
       'an open month',
       [],
-      /^No action needed: 2026-09 will bill .* "costbook reopen 2026-08 --reason …", then "costbook close 2026-08"\.$/,
+      /^No action needed: 2026-08 stays as it was closed; the close of 2026-09 will show .* "costbook reopen 2026-08 --reason correction", then "costbook close 2026-08"\.$/,
     ],
     [
       'a month that was closed since',
       ['2026-09'],
-      /^No action needed: 2026-09 has billed .* "costbook reopen 2026-09 --reason …", then "costbook reopen 2026-08 --reason …", then "costbook close 2026-08", then "costbook close 2026-09"\.$/,
+      /^No action needed: 2026-08 stays as it was closed; the close of 2026-09 shows .* "costbook reopen 2026-09 --reason correction", then "costbook reopen 2026-08 --reason correction", then "costbook close 2026-08", then "costbook close 2026-09"\.$/,
     ],
   ])(
     'a closed month whose change is billed in %s says so, with commands that are not refused',
@@ -564,7 +564,7 @@ describe('facts about the data', () => {
     });
     expect(others).toEqual([]);
     const step = nextWords(stepOf(fact as DataFact));
-    expect(step).toMatch(/^Act: .*"costbook reopen 2026-08 --reason …", then "costbook close 2026-08"/);
+    expect(step).toMatch(/^Act: .*"costbook reopen 2026-08 --reason correction", then "costbook close 2026-08"/);
   });
 
   test('a check that finds rows is a fact with the severity of the check', async () => {

@@ -31,7 +31,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   test('names what can still be lowered, and not more than that, once the budget is exceeded', () => {
     const spent = { ...exampleForecast, value: '5500', unusual: undefined };
     expect(spentBudgetWords(spent).next).toMatch(
-      /^Act: check the largest costs: about 512 USD expected in 2026-10 is not spent yet\. .* at least about 6,012 USD/,
+      /^Act: check the largest costs, .*: about 512 USD more will be spent in 2026-10 if nothing changes\. .* at least about 6,012 USD/,
     );
     expect(spentBudgetWords(spent).next).not.toContain('1,012');
   });
@@ -49,9 +49,9 @@ describe('what to do about a budget that is expected to be exceeded', () => {
 
   test('says that savings in a budget that is a part of it count', () => {
     const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
-    expect(next).toMatch(/What is saved in budget production counts here too\.$/);
+    expect(next).toMatch(/Budget production is a part of this one: what is saved there is saved here\.$/);
     const many = { ...exampleForecast, unusual: undefined, contains: ['a', 'b'], containsMore: 2998 };
-    expect(forecastWords(many, forecast).next).toMatch(/What is saved in budgets a, b and 2998 more counts here too/);
+    expect(forecastWords(many, forecast).next).toMatch(/Budgets a, b and 2998 more are parts of this one/);
   });
 
   test('says what to do about the part that stays over when what runs away is stopped', () => {

@@ -51,7 +51,7 @@ describe('firstCloseWarning(question)', () => {
     const first = { ...question, closed: [] };
     const warning = firstCloseWarning(first);
     expect(warning).toContain('2026-01 to 2026-08 are in the books and not closed');
-    expect(warning).toContain('"costbook reopen 2026-09 --reason …", then "costbook close 2026-01"');
+    expect(warning).toContain('"costbook reopen 2026-09 --reason correction", then "costbook close 2026-01"');
     const within = { ...sound, completeness: { ...sound.completeness, historyStart: at('2026-08-10') } };
     expect(firstCloseWarning({ ...first, accounts: [within] })).toBeUndefined();
   });
@@ -75,7 +75,7 @@ describe('closeObstacles(question)', () => {
     expect(closeObstacles({ ...question, closed: [closed('2026-10', '2026-11-05')] })).toEqual([
       expect.stringContaining(
         'the first closed month is 2026-10, and a month before it can only be closed while no later one is: run ' +
-          '"costbook reopen 2026-10 --reason …", then "costbook close 2026-09", then "costbook close 2026-10"',
+          '"costbook reopen 2026-10 --reason correction", then "costbook close 2026-09", then "costbook close 2026-10"',
       ),
     ]);
   });
@@ -273,7 +273,7 @@ describe('the invoice of a close', () => {
   ])('of %s USD with corrections of %s USD warns that it may lack them: %s', (invoiced, corrections, warns) => {
     const warning = invoiceWarning(october, close(invoiced, corrections));
     expect(warning !== undefined).toBe(warns);
-    if (warns) expect(warning).toContain('"costbook reopen 2026-10 --reason …"');
+    if (warns) expect(warning).toContain('"costbook reopen 2026-10 --reason correction"');
   });
 
   test.each([

@@ -204,7 +204,7 @@ export function firstCloseWarning({
       : `${first} to ${last} are in the books and not closed`;
   return (
     `${name} is the first month that you close. ${them}: a month before ${name} cannot be closed while ${name} is. ` +
-    `To start with ${first}, run "costbook reopen ${name} --reason …", then "costbook close ${first}"`
+    `To start with ${first}, run "costbook reopen ${name} --reason correction", then "costbook close ${first}"`
   );
 }
 

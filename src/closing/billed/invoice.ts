@@ -51,7 +51,7 @@ export function invoiceWarning(month: Instant, close: Billed): string | undefine
   return (
     `account ${account}: the invoice of ${amount(invoiced)} USD looks like the cost of ${name} alone, ${amount(cost)} USD, without the ` +
     `corrections of ${amount(correctionCost)} USD that ${name} bills. --invoice is the total of the invoice, with these corrections. ` +
-    `If the invoice has them, run "costbook reopen ${name} --reason …", then close the month with its total. ` +
+    `If the invoice has them, run "costbook reopen ${name} --reason correction", then close the month with its total. ` +
     'If it does not, nothing is wrong: the invoice difference takes them out'
   );
 }
@@ -83,7 +83,7 @@ export function sameInvoiceWarning(
   const name = formatMonth(month);
   return (
     `account ${account}: the invoice of ${amount(invoiced)} USD is that of the last close of ${name}, when the books had ` +
-    `${amount(moneyText(absolute(moved)))} USD ${how} for it. ${so}: run "costbook reopen ${name} --reason …", then close the month ` +
+    `${amount(moneyText(absolute(moved)))} USD ${how} for it. ${so}: run "costbook reopen ${name} --reason correction", then close the month ` +
     'with the corrected total of its invoice'
   );
 }

@@ -114,12 +114,14 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
   const closed = deliveredIn.filter((each) => isBilled(fact, each));
   const open = deliveredIn.filter((each) => !isBilled(fact, each));
   // The title has both amounts.
-  const [ofClosed, ofOpen] = closed.length > 0 && open.length > 0 ? [' a part', ' the rest'] : [' it', ' it'];
+  const [ofClosed, ofOpen] =
+    closed.length > 0 && open.length > 0 ? ['a part', 'the rest'] : ['the difference', 'the difference'];
   const parts = [
-    ...(closed.length === 0 ? [] : [`${closed.join(', ')} ${closed.length === 1 ? 'has' : 'have'} billed${ofClosed}`]),
-    ...(open.length === 0 ? [] : [`${open.join(', ')} will bill${ofOpen}`]),
+    ...(closed.length === 0 ? [] : [`the close of ${closed.join(', ')} shows ${ofClosed} as a correction`]),
+    ...(open.length === 0 ? [] : [`the close of ${open.join(', ')} will show ${ofOpen} as a correction`]),
   ];
-  const words = `${parts.join(', ')}. To bill it in ${month} instead, run ${reopenAndClose({ reopen, close })}`;
+  const shown = `${month} stays as it was closed; ${parts.join(', and ')}. "costbook restatements" lists what changed`;
+  const words = `${shown}. To have it in ${month} instead, run ${reopenAndClose({ reopen, close })}`;
   return { who: 'No action needed', words: `${words}${invoicesToCorrect(fact)}.` };
 }
 

@@ -50,7 +50,8 @@ export const invoice: DataKind<InvoiceFact, Row> = {
     sentences: [],
   }),
   over: ({ account }) => ({ title: `no closed month of ${account} waits for its invoice`, sentences: [] }),
-  step: ({ reopen, close }) => act(`when its invoice is there, run ${reopenAndClose({ reopen, close })}.`),
+  step: ({ reopen, close }) =>
+    act(`when its invoice is there, run ${reopenAndClose({ reopen, close })}, with its total in USD as TOTAL.`),
   amount: ({ billed }) => billed,
   isDated: true,
   isRefreshed: true,

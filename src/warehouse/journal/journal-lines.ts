@@ -38,7 +38,7 @@ export function readLine(line: string): ReadLine {
 
 /** What has changed in a line, as a sentence about its event; undefined if nothing has. Pure. */
 export function changeOf({ event, written, found }: ReadLine, needsHash: boolean): string | undefined {
-  const what = `event ${event?.number} (${event?.event}) was changed after Costbook wrote it`;
+  const what = `event ${event?.number} (${event?.event}) is not as Costbook wrote it (it was damaged, or edited)`;
   if (written === undefined) return needsHash ? `${what}: it has no hash, expected ${found}` : undefined;
   return written === found ? undefined : `${what}: its text has the hash ${found}, expected ${written}`;
 }

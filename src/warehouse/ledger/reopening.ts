@@ -14,7 +14,7 @@ export interface Invoice {
  */
 export function invoiceOption(invoices: readonly Invoice[], missing?: string): string {
   const given = invoices.map(({ account, invoiced }) => `${account}=${typedDecimal(invoiced)}`);
-  return `--invoice ${shellWord([...given, ...(missing === undefined ? [] : [`${missing}=…`])].join(','))}`;
+  return `--invoice ${shellWord([...given, ...(missing === undefined ? [] : [`${missing}=TOTAL`])].join(','))}`;
 }
 
 /** A month that was closed: to close it again, with the invoices of its last close. */
@@ -46,7 +46,7 @@ export function reopenAndClose({
   close = reopen.map((month) => ({ month, invoices: [] })),
 }: Reopening): string {
   return [
-    ...reopen.toReversed().map((month) => `"costbook reopen ${month} --reason …"`),
+    ...reopen.toReversed().map((month) => `"costbook reopen ${month} --reason correction"`),
     ...close.map(closeCommand),
   ].join(', then ');
 }

@@ -65,7 +65,7 @@ export interface Evaluation {
     readonly sinks: readonly string[];
   }[];
   /** Open alerts about which nobody is notified, and what they would report now. */
-  readonly refreshed: readonly Pick<RaisedAlert, 'key' | 'occurrence' | 'fact'>[];
+  readonly refreshed: readonly Pick<RaisedAlert, 'key' | 'occurrence' | 'severity' | 'fact'>[];
   /** Keys whose acknowledgement has ended. */
   readonly acknowledged: readonly string[];
   readonly messages: readonly NewMessage[];
