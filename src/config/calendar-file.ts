@@ -3,6 +3,7 @@ import type ICAL from 'ical.js';
 import { messageOf } from '../base/errors.ts';
 import { once } from '../base/once.ts';
 import { counted } from '../text/counted.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { dayMs } from '../time/time.ts';
 
 /** An event that repeats for ever is read up to this year. */
@@ -116,7 +117,7 @@ function calendarsIn(text: string, { Component, parse }: typeof ICAL): ICAL.Comp
       return component;
     });
   } catch (error) {
-    throw new Error(`found no iCalendar file: ${messageOf(error).slice(0, 200)}`, { cause: error });
+    throw new Error(`found no iCalendar file: ${oneLine(messageOf(error), 200)}`, { cause: error });
   }
 }
 

@@ -127,6 +127,15 @@ describe('PagerDuty', () => {
     expect(JSON.stringify(sink.told[0]?.body)).toContain('[test] ');
   });
 
+  test('has no control characters in names, whatever project, host and account are called', () => {
+    const evil = 'a\u001b[31m\u202eb\n';
+    const entry = entryOf({ ...exampleForecast, account: evil });
+    const [event] = pagerDutyEvents({ ...messageOf(entry), origin: { project: evil, host: evil } }, routingKey);
+    const { component, source, group, summary } = (event?.['payload'] ?? {}) as Record<string, string>;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the point
+    for (const name of [component, source, group, summary]) expect(name).not.toMatch(/[\u0000-\u001f\u202e]/);
+  });
+
   test('cuts a key that is too long so that two keys stay two', () => {
     const entries = ['a', 'b'].map((end) => ({ ...entryOf(exampleForecast), key: `${'x'.repeat(300)}${end}` }));
     const keys = pagerDutyEvents(messageOf(...entries), routingKey).map((event) => String(event['dedup_key']));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
-import { shorten } from '../../text/safe-text.ts';
+import { maxNameLength, oneLine, shorten } from '../../text/safe-text.ts';
 import { type Parse, parseText, rule, single, z } from '../../yaml/index.ts';
 import type { MessageEntry, OutgoingMessage } from '../message.ts';
 import { allowPrivateNetwork, parseTargetUrl, placeOf, sinkMapping, type Target, targetCheck } from '../settings.ts';
@@ -91,7 +91,7 @@ function eventOfEntry(entry: MessageEntry, message: OutgoingMessage, routingKey:
   };
   const key = message.isTest ? `test/${message.id}` : entry.key;
   const event = eventOf(message, routingKey, key, title, message.isTest ? 'info' : fact.severity, {
-    ...(fact.account === null ? {} : { component: fact.account }),
+    ...(fact.account === null ? {} : { component: oneLine(fact.account, maxNameLength) }),
     class: fact.kind,
     custom_details: Object.fromEntries(
       Object.entries(details).map(([name, value]) => [name, shorten(value, maxDetail)]),
@@ -114,8 +114,9 @@ function eventOf(
   return {
     ...{ routing_key: routingKey, dedup_key: dedupKey(`${project}: ${key}`), event_action: 'trigger' },
     payload: {
-      summary: shorten(`${isTest ? '[test] ' : ''}${title}`, maxSummary),
-      ...{ severity, source: origin?.host ?? 'costbook', timestamp: at, group: project },
+      summary: oneLine(`${isTest ? '[test] ' : ''}${title}`, maxSummary),
+      ...{ severity, source: oneLine(origin?.host ?? 'costbook', maxNameLength), timestamp: at },
+      group: oneLine(project, maxNameLength),
       ...more,
     },
     client: 'Costbook',

@@ -95,7 +95,12 @@ export function asOurError(
             next: act('grant write access, or choose another project folder with --dir.'),
           });
     }
-    if (isMachines) throw new MachineError(`${file}: ${firstLine}`, { cause: error, code: fullDiskIn(message) });
+    if (isMachines) {
+      const code = fullDiskIn(message);
+      // Of a full disk, the step says what was found.
+      const words = code === undefined ? `${file}: ${firstLine}` : `${file} cannot be written`;
+      throw new MachineError(words, { cause: error, code });
+    }
     if (/^(?!INTERNAL|FATAL)[A-Z][A-Za-z ]+ Error: /.test(message)) throw new SqlError(message, { cause: error });
     throw error;
   };
