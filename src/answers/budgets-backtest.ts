@@ -10,7 +10,7 @@ import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { nearest } from '../text/choices.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { budgetsAsked, fileAsked } from './budgets-asked.ts';
 import type { BooksContext } from './context.ts';
 
@@ -24,8 +24,7 @@ export async function backtestAnomalyRules(input: CommandInput, context: BooksCo
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const given = loadAnomalyRules(fileAsked(file, context), alertSinksOf(config.sinks));
   const rules = { ...given, holidays: holidaysOf(config.calendar, context.dir) };
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  try {
+  return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async (books) => {
     const period = { from: now - overMs, now, lagHours: config.lagHours };
     const replay = await backtestAnomalies(books.connection, rules, period);
     const state = await completenessOf(books.connection);
@@ -34,9 +33,7 @@ export async function backtestAnomalyRules(input: CommandInput, context: BooksCo
       () => `${describeAnomalies(replay, rules, now, context.layout)}\n${describeCompleteness(state)}\n`,
     );
     return exitCodes.done;
-  } finally {
-    books.close();
-  }
+  });
 }
 
 function readBacktest(input: CommandInput, context: Pick<BooksContext, 'effects'>) {
@@ -54,9 +51,7 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const named = budgetNamed(input.arguments[1], budgetsAsked(file, config, context));
   const holidays = holidaysOf(config.calendar, context.dir);
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  try {
-    const { connection } = books;
+  return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async ({ connection }) => {
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     const known = { now, freshnessHours: config.freshnessHours, configured };
     const [budget = named] = await withCarried(connection, [named], known);
@@ -82,9 +77,7 @@ export async function backtestOne(input: CommandInput, context: BooksContext): P
     );
     for (const sentence of await namesNotFound(connection, [budget])) context.tell(`warning: ${sentence}`);
     return exitCodes.done;
-  } finally {
-    books.close();
-  }
+  });
 }
 
 /** The budget with a name, or the only budget if no name is given. Throws UsageError if there is none. */

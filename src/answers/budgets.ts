@@ -11,7 +11,7 @@ import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatInstant } from '../time/time.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { answerCache } from '../warehouse/store/index.ts';
 import { budgetsAsked, exampleBudget, fileAsked } from './budgets-asked.ts';
 import { convertedBudgets, describeConverted, presentCurrency } from './budgets-in-currency.ts';
@@ -30,9 +30,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
   const own = file === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;
   if (file === undefined && (own ?? []).length === 0) return sayHowToBegin(context);
   const given = budgetsAsked(file, config, context);
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  try {
-    const { connection } = books;
+  return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async ({ connection }) => {
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     const cache = answerCache(connection);
     const known = { now, freshnessHours: config.freshnessHours, configured, cache };
@@ -79,9 +77,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
     }
     for (const sentence of await namesNotFound(connection, budgets, cache)) context.tell(`warning: ${sentence}`);
     return exitCode ? worstExitCode(lines.map(exitCodeOfBudget)) : exitCodes.done;
-  } finally {
-    books.close();
-  }
+  });
 }
 
 /** A project without budgets is not an error: explains how to write the first one. */

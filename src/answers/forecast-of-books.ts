@@ -12,7 +12,7 @@ import { completenessOf, describeCompleteness } from '../reports/formats/index.t
 import { instantOf } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { answerCache, ownAnswers } from '../warehouse/store/index.ts';
 import type { BooksContext } from './context.ts';
 
@@ -29,8 +29,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
   const sinks = alertSinksOf(config.sinks);
   const budgets = loadBudgets(budgetsFile(dir), { now, sinks }) ?? [];
   const isFiltered = names.length + workspaces.length > 0;
-  const books = await openBooks(dir, { lockedDown: true, asOf, signal });
-  try {
+  return withBooks(dir, { lockedDown: true, asOf, signal }, async (books) => {
     const configured = config.accounts.flatMap(({ id }) => id ?? []);
     const named = isFiltered ? names.map((name) => budgetNamed(name, budgets)) : budgets;
     // Stored answers are of the present books.
@@ -64,9 +63,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
       }
     }
     return 0;
-  } finally {
-    books.close();
-  }
+  });
 }
 
 /** A sentence for each period that is over, so that its forecast covers only missing hours. */

@@ -9,7 +9,7 @@ import { type RevokedExport, revokedCloses } from '../reports/exports/index.ts';
 import type { RunContext } from '../runs/index.ts';
 import { formatInstant, formatMonth, type Instant, type Window } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { openBooks, withBooks } from '../warehouse/integrity/index.ts';
 import {
   type AccountClose,
   allocationInForce,
@@ -67,9 +67,7 @@ export async function closeMonth(closing: Closing): Promise<MonthClose> {
   const { month, invoices, config, warehouse, runNumber, context } = closing;
   // Read from the snapshot: checks are SQL of users and must not reach the writer's file.
   await warehouse.publish();
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  try {
-    const { connection } = books;
+  return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async ({ connection }) => {
     const closed = await closedMonths(connection);
     const before = closed.find((candidate) => candidate.month === month.start);
     if (before !== undefined) return await closedAlready(before, closing);
@@ -122,9 +120,7 @@ export async function closeMonth(closing: Closing): Promise<MonthClose> {
     const found = await exportsOfRevoked(context.dir, known);
     const revoked = found.filter(({ months }) => months.includes(name));
     return { month: month.start, closedAt, accounts: closes, rate, revoked, wasClosed: false };
-  } finally {
-    books.close();
-  }
+  });
 }
 
 /** Says so if the project's allocation rules are not those of the books: the month would be charged by other rules for good. */

@@ -19,7 +19,7 @@ import { completenessOf, describeCompleteness } from '../reports/formats/index.t
 import { writingRun } from '../runs/index.ts';
 import { nearest } from '../text/choices.ts';
 import { formatInstant } from '../time/time.ts';
-import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
+import { expectBooks, withBooks } from '../warehouse/integrity/index.ts';
 import { allocationInForce } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
@@ -111,8 +111,7 @@ async function tryOut(
 ): Promise<number> {
   const draft = allocation && JSON.stringify(allocation.definition);
   const isInForce = (await definitionInForce(context)) === draft;
-  const books = await openBooks(context.dir, { lockedDown: true, draft, signal: context.signal });
-  try {
+  return withBooks(context.dir, { lockedDown: true, draft, signal: context.signal }, async (books) => {
     context.progress('testing the rules on every cost');
     const test = await testAllocation(books.connection, period);
     const state = await completenessOf(books.connection);
@@ -132,25 +131,19 @@ async function tryOut(
       );
     }
     return exitCodes.done;
-  } finally {
-    books.close();
-  }
+  });
 }
 
 async function definitionInForce(context: CommandContext): Promise<string | undefined> {
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  try {
+  return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async (books) => {
     return await allocationInForce(books.connection);
-  } finally {
-    books.close();
-  }
+  });
 }
 
 async function explain(resource: string, draft: Definition | undefined, context: CommandContext): Promise<number> {
   // With the rules of the file if there is one, so that they can be tried before they are applied.
   const text = draft && JSON.stringify(draft);
-  const books = await openBooks(context.dir, { lockedDown: true, draft: text, signal: context.signal });
-  try {
+  return withBooks(context.dir, { lockedDown: true, draft: text, signal: context.signal }, async (books) => {
     const inForce = draft ?? parseDefinition(await allocationInForce(books.connection));
     const windows = await explainAllocation(books.connection, resource, inForce);
     if (windows.length === 0) throw new UsageError(await unknownResource(books.connection, resource));
@@ -161,9 +154,7 @@ async function explain(resource: string, draft: Definition | undefined, context:
       () => `${windows.map(explained).join('\n')}\n${describeCompleteness(state)}\n`,
     );
     return exitCodes.done;
-  } finally {
-    books.close();
-  }
+  });
 }
 
 function parseDefinition(text: string | undefined): Definition | undefined {

@@ -21,7 +21,7 @@ import { completenessOf, describeCompleteness } from '../reports/formats/index.t
 import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { dayMs, formatInstant } from '../time/time.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import type { Command } from './command.ts';
 
 export const anomaliesCommand: Command = {
@@ -35,8 +35,7 @@ export const anomaliesCommand: Command = {
   ],
   async run(input, context) {
     const { explain: key } = read(options.anomalies, input, context);
-    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-    try {
+    return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async (books) => {
       const state = await completenessOf(books.connection);
       const { completeThrough, settledThrough } = state;
       const from = Date.parse(completeThrough ?? formatInstant(context.effects.now())) - recentDays * dayMs;
@@ -68,9 +67,7 @@ export const anomaliesCommand: Command = {
         },
       );
       return exitCodes.done;
-    } finally {
-      books.close();
-    }
+    });
   },
 };
 

@@ -10,7 +10,7 @@ import { completenessOf, describeCompleteness } from '../reports/formats/index.t
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant, formatMonth } from '../time/time.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { type CheckResult, readChecks } from '../warehouse/ledger/index.ts';
 import { knownAlerts } from '../warehouse/watch/index.ts';
 import type { Command } from './command.ts';
@@ -35,8 +35,7 @@ export const checkCommand: Command = {
       return exitCodes.done;
     }
 
-    const books = await openBooks(context.dir, { lockedDown: true });
-    try {
+    return withBooks(context.dir, { lockedDown: true }, async (books) => {
       const state = await completenessOf(books.connection);
       const hours = isChanged ? await hoursToCheck(books.connection, await knownAlerts(books.connection)) : undefined;
       function progress(done: number): void {
@@ -75,9 +74,7 @@ export const checkCommand: Command = {
       });
       if (failures.length > 0) context.run?.explain(failures);
       return worstExitCode(results.map(exitCodeOfCheck));
-    } finally {
-      books.close();
-    }
+    });
   },
 };
 

@@ -13,7 +13,7 @@ import {
 import { completenessOf } from '../reports/formats/index.ts';
 import { readReports } from '../reports/questions/index.ts';
 import { childWork, openLimiter } from '../serve/index.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { readSql, readSqlFolder } from '../warehouse/sql/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { dashboardCommands, quietly } from './dashboard-commands.ts';
@@ -101,14 +101,11 @@ function booksReader(context: CommandContext): BooksReader {
       return found?.file.text;
     },
     async own(statement, maxRows, values, request) {
-      const books = await openBooks(dir, { lockedDown: true, signal: AbortSignal.any([signal, request]) });
-      try {
+      return withBooks(dir, { lockedDown: true, signal: AbortSignal.any([signal, request]) }, async (books) => {
         const rows = await books.connection.rows(await readSql('mcp', statement), values);
         const { completeThrough, settledThrough } = await completenessOf(books.connection);
         return { completeThrough, settledThrough, rows: rows.slice(0, maxRows), truncated: rows.length > maxRows };
-      } finally {
-        books.close();
-      }
+      });
     },
   };
 }

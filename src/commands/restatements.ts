@@ -4,7 +4,7 @@ import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant } from '../time/time.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
 import type { Command } from './command.ts';
@@ -18,9 +18,7 @@ export const restatementsCommand: Command = {
     if (seenFrom > context.effects.now()) {
       throw new UsageError(`--since: ${formatInstant(seenFrom)} is in the future; expected a date before now`);
     }
-    const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-    try {
-      const { connection } = books;
+    return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async ({ connection }) => {
       const state = await completenessOf(connection);
       const parameters = { seen_from: formatInstant(seenFrom) };
       const months = await readMonths(connection, parameters);
@@ -31,9 +29,7 @@ export const restatementsCommand: Command = {
         await context.write(`${describe(months, context.layout)}${describeCompleteness(state)}\n`);
       }
       return 0;
-    } finally {
-      books.close();
-    }
+    });
   },
 };
 

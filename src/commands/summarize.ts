@@ -21,7 +21,7 @@ import { writingRun } from '../runs/index.ts';
 import { answersToOf, type Message, readInSlack, showsPictures, slackMessage } from '../sinks/index.ts';
 import { parseChoice } from '../text/choices.ts';
 import { formatSecond } from '../time/time.ts';
-import { expectBooks, openBooks } from '../warehouse/integrity/index.ts';
+import { expectBooks, withBooks } from '../warehouse/integrity/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import { answerCache } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -129,13 +129,10 @@ function modelsFor(sinks: readonly string[], config: LocalConfig): readonly stri
 }
 
 async function show(message: (connection: Connection) => Promise<Message>, context: CommandContext): Promise<number> {
-  const books = await openBooks(context.dir, { lockedDown: true, signal: context.signal });
-  try {
+  return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async (books) => {
     const made = await message(books.connection);
     const slack = slackMessage({ ...made, id: 'dry-run', mayBeRepeat: false, isTest: false });
     await context.answer(slack, () => `${readInSlack(slack)}\n`);
     return exitCodes.done;
-  } finally {
-    books.close();
-  }
+  });
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
 import { columnsOf, completenessOf, jsonRows } from '../reports/formats/index.ts';
-import { openBooks } from '../warehouse/integrity/index.ts';
+import { withBooks } from '../warehouse/integrity/index.ts';
 import { fromSource, pivotedTable } from '../warehouse/sql/index.ts';
 import { type Connection, SqlError } from '../warehouse/store/index.ts';
 import { answer, countRows } from './answer.ts';
@@ -14,14 +14,10 @@ export async function statementInBooks(
   { dir, sql }: StatementAsked,
   { reader, signal }: Parent,
 ): Promise<SparkStatement> {
-  const books = await openBooks(dir, { lockedDown: true, reader, signal });
-  try {
-    const { connection } = books;
+  return withBooks(dir, { lockedDown: true, reader, signal }, async ({ connection }) => {
     const text = await plainSelect(connection, sql);
     return await toSpark(connection, { path: 'the query', text }, {});
-  } finally {
-    books.close();
-  }
+  });
 }
 
 /** A query that is one SELECT. EXPLAIN and PIVOT are for DuckDB only. */
@@ -41,24 +37,19 @@ export async function answerInBooks(question: Question, { reader, signal, write 
   const { dir, asOf: asOfOrNull, file, rowsFile } = question;
   const asOf = asOfOrNull ?? undefined;
   const lockedDown = rowsFile === undefined;
-  const books = await openBooks(dir, { lockedDown, asOf, writable: file ?? undefined, reader, signal });
-  try {
+  return withBooks(dir, { lockedDown, asOf, writable: file ?? undefined, reader, signal }, async (books) => {
     const { connection } = books;
     const state = await completenessOf(connection, asOf);
     if (rowsFile === undefined) return await answer(connection, question, state, write);
     await books.lockDown({ files: [rowsFile, ...(file === null ? [] : [file])] });
     await readClusterAnswer(connection, rowsFile, { sql: await plainSelect(connection, question.sql), parameters: {} });
     return await answer(connection, { ...question, sql: clusterAnswerQuery }, state, write);
-  } finally {
-    books.close();
-  }
+  });
 }
 
 /** The first rows of what a person typed, as data. Runs in the child. Throws UsageError if they are too large together. */
 export async function rowsInBooks({ dir, sql, maxRows }: RowsAsked, { reader, signal }: Parent): Promise<TableAnswer> {
-  const books = await openBooks(dir, { lockedDown: true, reader, signal });
-  try {
-    const { connection } = books;
+  return withBooks(dir, { lockedDown: true, reader, signal }, async ({ connection }) => {
     const { completeThrough, settledThrough } = await completenessOf(connection);
     const result = countRows(await connection.query(sql, { hidesPlaces: true }), maxRows);
     const rows: Record<string, unknown>[] = [];
@@ -69,7 +60,5 @@ export async function rowsInBooks({ dir, sql, maxRows }: RowsAsked, { reader, si
       rows.push(...chunk);
     }
     return { completeThrough, settledThrough, columns: result.columns, rows, truncated: result.isTruncated };
-  } finally {
-    books.close();
-  }
+  });
 }

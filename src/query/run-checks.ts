@@ -1,6 +1,6 @@
 import { DamagedFileError, MachineError } from '../base/errors.ts';
 import type { Instant, Window } from '../time/time.ts';
-import { type Books, extentOf, openBooks } from '../warehouse/integrity/index.ts';
+import { type Books, extentOf, openBooks, withBooks } from '../warehouse/integrity/index.ts';
 import { bindCheck, type Check, type CheckResult, maxOffendersShown, runCheck } from '../warehouse/ledger/index.ts';
 import { isBuiltIn } from '../warehouse/sql/index.ts';
 import type { Connection, HoursBetween } from '../warehouse/store/index.ts';
@@ -103,12 +103,9 @@ async function runAlone(
   reader: string,
   signal: AbortSignal,
 ): Promise<CheckReported> {
-  const books = await openBooks(dir, { lockedDown: true, reader, signal });
-  try {
+  return withBooks(dir, { lockedDown: true, reader, signal }, async (books) => {
     return await runOne(books.connection, check, isDry);
-  } finally {
-    books.close();
-  }
+  });
 }
 
 async function runOne(connection: Connection, check: Check, isDry: boolean): Promise<CheckReported> {

@@ -35,6 +35,20 @@ export interface Books {
   close(): void;
 }
 
+/** How the books are opened. */
+export interface BooksOptions {
+  readonly lockedDown: boolean;
+  readonly writable?: string | undefined;
+  readonly asOf?: Instant | undefined;
+  readonly isClose?: boolean;
+  readonly draft?: string | undefined;
+  readonly isOfHours?: boolean;
+  readonly reader?: string | undefined;
+  readonly memoryMb?: number;
+  readonly threads?: number;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Opens the snapshot below the project folder for reading; it never waits for the writer. With `asOf`, every query is
  * answered as of that instant; if `isClose`, every closed month has the hours of its own close, not those of a later one.
@@ -58,18 +72,7 @@ export async function openBooks(
     memoryMb,
     threads,
     signal,
-  }: {
-    lockedDown: boolean;
-    writable?: string | undefined;
-    asOf?: Instant | undefined;
-    isClose?: boolean;
-    draft?: string | undefined;
-    isOfHours?: boolean;
-    reader?: string | undefined;
-    memoryMb?: number;
-    threads?: number;
-    signal?: AbortSignal;
-  },
+  }: BooksOptions,
 ): Promise<Books> {
   const moment = asOf ?? (draft === undefined && !isOfHours ? undefined : endOfTime);
   const catalog = moment === undefined ? 'wh' : presentCatalog;
@@ -104,6 +107,16 @@ export async function openBooks(
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** Work with the books, which are open until it has ended. Throws as `openBooks`. */
+export async function withBooks<T>(dir: string, options: BooksOptions, work: (books: Books) => Promise<T>): Promise<T> {
+  const books = await openBooks(dir, options);
+  try {
+    return await work(books);
+  } finally {
+    books.close();
   }
 }
 

@@ -1,4 +1,4 @@
-export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot } from './books.ts';
+export { type Books, clearAfterReader, expectBooks, openBooks, wholeSnapshot, withBooks } from './books.ts';
 export {
   type LoadInBooks,
   loadsOfSnapshot,
