@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { loadAnomalyRules } from '../anomalies/index.ts';
-import type { Effects, HttpSend } from '../base/effects.ts';
+import type { HttpSend } from '../base/effects.ts';
 import { asOneError, exitCodes, mistakenSettings, UsageError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { act } from '../base/next-step.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import {
   type AccountConfig,
@@ -34,22 +35,9 @@ import { type ActingRules, type Delivery, deliver } from './deliver.ts';
 import { openCommands } from './threshold-commands.ts';
 
 /** What a command provides to send alerts: the outside world, the project folder, and how to write to a person. */
-export interface AlertingContext {
-  readonly effects: Effects;
-  /** The project folder, absolute. */
-  readonly dir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface AlertingContext extends ProjectContext {
   /** Mistakes in variables of the environment that were found before. */
   readonly mistakes?: UsageError | undefined;
-  readonly signal: AbortSignal;
-  /** Writes a message for people to stderr. */
-  tell(text: string): void;
-  /** Says what is being done. */
-  progress(words: string): void;
-  /** From here on the secret is replaced in all output. */
-  keepSecret(secret: string): void;
-  /** The text with every secret replaced. */
-  redact(text: string): string;
   /** An HTTP client with this many sockets per origin; closed with the process. */
   openHttp(connections: number): HttpSend;
 }

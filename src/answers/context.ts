@@ -1,3 +1,4 @@
+import type { ProjectContext } from '../base/project-context.ts';
 import type { CommandInput } from '../options/read.ts';
 import type { PublishedPlace } from '../reports/exports/index.ts';
 import type { TableLayout } from '../terminal/index.ts';
@@ -39,24 +40,18 @@ export interface ChildContext extends BooksContext {
 }
 
 /** What a command over the books needs; a child process has all of it. */
-export interface BooksContext {
-  /** The project folder, absolute. */
-  readonly dir: string;
+export interface BooksContext extends Pick<ProjectContext, 'dir' | 'env' | 'signal' | 'tell' | 'progress'> {
+  readonly effects: { now(): Instant };
   /** The folder that relative paths on the command line start from, absolute. */
   readonly folder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether stdout carries one JSON value and nothing else. */
+  /** `--json`: stdout carries one JSON value and nothing else. */
   readonly json: boolean;
+  /** The layout of tables: fitted to the terminal's width; plain and exact without a terminal or with `--exact`. */
   readonly layout: TableLayout;
-  readonly signal: AbortSignal;
   /** Writes data to stdout; resolves when it has been accepted. */
   write(data: string | Uint8Array): Promise<void>;
   /** Gives the whole answer: as data, and in words for people. */
   readonly answer: Answer;
-  /** Writes a message for people to stderr. */
-  tell(text: string): void;
-  progress(words: string): void;
-  readonly effects: { now(): Instant };
 }
 
 /** What the child receives: the command, and the parts of its context that are data. */

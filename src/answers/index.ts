@@ -2,6 +2,7 @@ export { showBudgets } from './budgets.ts';
 export { backtestAnomalyRules, backtestOne } from './budgets-backtest.ts';
 export type {
   Answer,
+  BooksContext,
   ChildCommandAnswer,
   ChildCommandRequest,
   ChildEvent,

@@ -1,4 +1,5 @@
-import type { Effects, HttpSend } from '../base/effects.ts';
+import type { HttpSend } from '../base/effects.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { version } from '../base/version.ts';
 import { type Client, type ClientSettings, openClient } from '../platform/index.ts';
 import type { AccountConfig } from './accounts.ts';
@@ -6,13 +7,7 @@ import type { LocalConfig } from './config.ts';
 import { readToken } from './secrets.ts';
 
 /** What a client needs from outside. */
-export interface ClientContext {
-  /** The project folder, absolute. */
-  readonly dir: string;
-  readonly signal: AbortSignal;
-  readonly effects: Effects;
-  keepSecret(secret: string): void;
-}
+export type ClientContext = Pick<ProjectContext, 'dir' | 'signal' | 'effects' | 'keepSecret'>;
 
 /**
  * A client for one account's platform, with the account's token and the settings of the project. `workspace` is the one

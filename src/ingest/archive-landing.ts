@@ -1,14 +1,9 @@
 import { join } from 'node:path';
+import type { ProjectContext } from '../base/project-context.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { type LandingWriter, landingPlaces, loadNumberOf } from '../fetch/index.ts';
 import { archiveLoads, type ObjectStore, openStore, proveLoad } from '../storage/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import type { ProjectContext } from './project-warehouse.ts';
-
-/** What the archive needs besides: its credentials are secrets. */
-export interface ArchivingContext extends ProjectContext {
-  keepSecret(secret: string): void;
-}
 
 /**
  * Sends the pages of new loads to `landing.archive`, then removes pages that are older than `landing.keepDays` and, if
@@ -18,7 +13,7 @@ export async function tidyLanding(
   config: Pick<LocalConfig, 'landing' | 'storage'>,
   landing: LandingWriter,
   warehouse: Warehouse,
-  context: ArchivingContext,
+  context: ProjectContext,
 ): Promise<unknown> {
   const { archive, keepDays } = config.landing;
   // Only for stored loads: a change seen that long ago is no longer pending.
@@ -52,7 +47,7 @@ async function sendLoads(
   store: ObjectStore,
   root: string,
   warehouse: Warehouse,
-  context: ArchivingContext,
+  context: ProjectContext,
 ): Promise<number> {
   const last = await warehouse.lastLoadNumber();
   const loads = (await landingPlaces(root)).filter(({ number }) => number <= last);

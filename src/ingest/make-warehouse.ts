@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ProjectContext } from '../base/project-context.ts';
 import { prepareDecoding, readStoredLoads } from '../fetch/index.ts';
 import {
   type LoadInBooks,
@@ -7,7 +8,6 @@ import {
   type SnapshotFacts,
 } from '../warehouse/integrity/index.ts';
 import { JournalLossError } from '../warehouse/journal/index.ts';
-import type { ProjectContext } from './project-warehouse.ts';
 import { rebuildLoads, withLandingLosses } from './rebuild.ts';
 
 export interface WarehouseAsked {

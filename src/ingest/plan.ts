@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '../base/errors.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
 import {
   controlQuery,
@@ -33,7 +34,6 @@ import {
 import { dueMonths, groupsByWorkspace, type LoadedQuery } from '../warehouse/load/index.ts';
 import type { CoveredWindow, Role } from '../warehouse/page.ts';
 import type { Connection } from '../warehouse/store/index.ts';
-import type { ProjectContext } from './project-warehouse.ts';
 import { tonightsSeries } from './verify-past.ts';
 
 /** A request, or a chain of pages, that the ingest would make. */

@@ -1,21 +1,10 @@
 import { join } from 'node:path';
-import type { Effects } from '../base/effects.ts';
 import { LockedError } from '../base/errors.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { expectProject } from '../base/project-folder.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import { correctClock } from '../time/clock.ts';
 import { openWarehouse, type Warehouse } from '../warehouse/index.ts';
-
-/** What work on the books of a project needs. */
-export interface ProjectContext {
-  readonly effects: Effects;
-  /** The project folder, absolute. */
-  readonly dir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-  /** Says what is being done. */
-  progress(words: string): void;
-}
 
 /** Every writer waits this long for commands that only look (doctor) and hold the warehouse for a moment. */
 const momentMs = 400;

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { OlderBooksError, UsageError } from '../base/errors.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { expectProject } from '../base/project-folder.ts';
 import {
   isWarehouse,
@@ -10,7 +11,7 @@ import {
   type TableComparison,
 } from '../warehouse/integrity/index.ts';
 import { makeWarehouse } from './make-warehouse.ts';
-import { openProjectWarehouse, openWhenFree, type ProjectContext } from './project-warehouse.ts';
+import { openProjectWarehouse, openWhenFree } from './project-warehouse.ts';
 
 /** Books that were rebuilt into a file. */
 export interface Rebuilt {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { foundIn, LockedError, OlderBooksError, UnprovenError, UsageError } from '../base/errors.ts';
 import { moveMisplacedAside } from '../base/misplaced.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { expectProject, noProjectWords } from '../base/project-folder.ts';
 import { formatSecond, formatWindow } from '../time/time.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../warehouse/integrity/index.ts';
 import { closeGaps, JournalLossError, journalFolder, type LostEvents } from '../warehouse/journal/index.ts';
 import { makeWarehouse, type WarehouseAsked } from './make-warehouse.ts';
-import { openProjectWarehouse, type ProjectContext } from './project-warehouse.ts';
+import { openProjectWarehouse } from './project-warehouse.ts';
 import { acceptLosses, LandingLossError, putInPlace } from './rebuild.ts';
 
 /** What was repaired, as `--json` prints it. */

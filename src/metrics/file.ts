@@ -1,8 +1,8 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Effects } from '../base/effects.ts';
 import { UsageError } from '../base/errors.ts';
 import { messageWithMisplaced } from '../base/misplaced.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { version } from '../base/version.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
@@ -20,13 +20,7 @@ import {
 } from './metrics.ts';
 
 /** What a run gives to write its metrics. */
-export interface MetricsContext {
-  readonly effects: Effects;
-  /** The project folder, absolute. */
-  readonly dir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text with every secret replaced. */
-  redact(text: string): string;
+export interface MetricsContext extends Pick<ProjectContext, 'effects' | 'dir' | 'env' | 'redact'> {
   /** Number of HTTP answers of this process by status; `none` counts requests without a complete answer. */
   httpAnswers(): ReadonlyMap<string, number>;
 }

@@ -1,2 +1,2 @@
 export { type Settings, writeProject } from './project-files.ts';
-export { type Ask, settle, warnAboutToken } from './settings.ts';
+export { type Ask, type SetupContext, settle, warnAboutToken } from './settings.ts';

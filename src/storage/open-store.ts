@@ -1,5 +1,5 @@
 import { isPlainToOthers } from '../base/addresses.ts';
-import type { Effects } from '../base/effects.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import type { Destination, StorageSettings } from '../config/index.ts';
 import { openS3Store } from './s3-store.ts';
 import type { ObjectStore } from './store.ts';
@@ -11,11 +11,7 @@ export interface StorePlace {
 }
 
 /** What a store is opened with. */
-export interface StoringContext {
-  readonly effects: Pick<Effects, 'log'>;
-  readonly signal: AbortSignal;
-  keepSecret(secret: string): void;
-}
+export type StoringContext = Pick<ProjectContext, 'effects' | 'signal' | 'keepSecret'>;
 
 /** Opens a store. Warns if everything sent to it can be read on the way. */
 export async function openStore(

@@ -1,22 +1,21 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { UsageError } from '../base/errors.ts';
+import type { ProjectContext } from '../base/project-context.ts';
 import { contentOfExport, filesOfManifest, type PublishedPlace } from '../reports/exports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { holdFolder } from '../warehouse/store/index.ts';
 import { type Mirrored, mirrorExport } from './mirror.ts';
-import { openStore, type StorePlace, type StoringContext } from './open-store.ts';
+import { openStore, type StorePlace } from './open-store.ts';
 import type { ObjectStore } from './store.ts';
 
 /** How long to wait for another process that writes the same export. */
 const patienceMs = 60_000;
 
 /** What sending exports needs: where to say what was sent, unless stdout carries JSON. */
-export interface SendingContext extends StoringContext {
+export interface SendingContext extends ProjectContext {
   readonly json: boolean;
   write(data: string): Promise<void>;
-  tell(text: string): void;
-  progress(words: string): void;
 }
 
 /** Sends published exports to a store. `root` is the local folder of all exports. Says what was sent. */
