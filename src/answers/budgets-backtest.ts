@@ -5,8 +5,7 @@ import type { Budget } from '../budgets/rules/index.ts';
 import { backtestBudget, backtestToJson, describeBacktest } from '../budgets/show/index.ts';
 import { namesNotFound, withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
-import type { CommandInput } from '../options/read.ts';
-import { reading } from '../options/read.ts';
+import { type CommandInput, read, reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { nearest } from '../text/choices.ts';
@@ -17,7 +16,7 @@ import type { BooksContext } from './context.ts';
 /** Shows which notifications the anomaly rules would have sent, and when. */
 export async function backtestAnomalyRules(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
-  const asked = readBacktest(input, context);
+  const asked = reading(options.budgets, input, context);
   if (input.arguments[1] !== undefined) asked.problem('--anomalies applies to no single budget: leave out the name');
   asked.check();
   const { file, lookback: overMs } = asked.values;
@@ -36,18 +35,10 @@ export async function backtestAnomalyRules(input: CommandInput, context: BooksCo
   });
 }
 
-function readBacktest(input: CommandInput, context: Pick<BooksContext, 'effects'>) {
-  const asked = reading(options.budgets, input, context);
-  if (asked.values.exitCode) asked.problem('--exit-code applies only to "costbook budgets" without backtest');
-  return asked;
-}
-
 /** Shows which notifications a budget's thresholds would have sent, and when. */
 export async function backtestOne(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
-  const given = readBacktest(input, context);
-  given.check();
-  const { file, lookback: overMs } = given.values;
+  const { file, lookback: overMs } = read(options.budgets, input, context);
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   const named = budgetNamed(input.arguments[1], budgetsAsked(file, config, context));
   const holidays = holidaysOf(config.calendar, context.dir);

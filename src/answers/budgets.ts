@@ -7,7 +7,7 @@ import { type BudgetNow, budgetsToJson, describeBudgets, notBegun } from '../bud
 import { groupGaps, namesNotFound, readSpends, stateOf, withCarried } from '../budgets/spend/index.ts';
 import { holidaysOf, loadConfig } from '../config/index.ts';
 import type { CommandInput } from '../options/read.ts';
-import { reading } from '../options/read.ts';
+import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { formatInstant } from '../time/time.ts';
@@ -20,11 +20,8 @@ import type { BooksContext } from './context.ts';
 /** Shows every budget: spent, forecast, state. Returns the exit code of --exit-code. Throws UsageError for mistakes. */
 export async function showBudgets(input: CommandInput, context: BooksContext): Promise<number> {
   const now = context.effects.now();
-  const { values, isGiven, problem, check } = reading(options.budgets, input, context);
+  const values = read(options.budgets, input, context);
   const { file, exitCode } = values;
-  if (isGiven.lookback) problem('--lookback applies only to "costbook budgets backtest <name>"');
-  if (values.anomalies) problem('--anomalies applies only to "costbook budgets backtest"');
-  check();
   const config = loadConfig({ dir: context.dir, env: context.env, now, requireAccounts: false });
   loadAnomalyRules(fileAsked(file, context), undefined); // reports mistakes there as well
   const own = file === undefined ? loadBudgets(budgetsFile(context.dir), { now }) : undefined;

@@ -14,13 +14,13 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import { parseStored } from '../base/former-formats.ts';
 import type { Severity } from '../base/severity.ts';
 import { type AlertFact, type CurrentCauses, currentCauses, parseFact, wordsOf } from '../findings/index.ts';
-import { flagOf, reading } from '../options/read.ts';
-import { options } from '../options/table.ts';
+import { actionOf, reading } from '../options/read.ts';
+import { actions, options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { writingRun } from '../runs/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
-import { nearest, oneOf } from '../text/choices.ts';
+import { oneOf } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, formatSecond } from '../time/time.ts';
@@ -32,14 +32,18 @@ import { acknowledge } from './alerts-ack.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext } from './command.ts';
 
-const actions = ['test', 'preview', 'ack', 'resend'] as const;
+const ofAlerts = { actions: actions.alerts, options: options.alerts };
 
 export const alertsCommand: Command = {
   name: 'alerts',
   summary:
     'List alerts; test a sink (test <sink>), show what it would get (preview <sink>), acknowledge an alert until a date or say what it was (ack <key>), send one again (resend <key>).',
   arguments: [
-    { name: '[action]', summary: `${actions.join(', ')}; without one, list alerts` },
+    {
+      name: '[action]',
+      summary: `${actions.alerts.join(', ')}; without one, list alerts`,
+      choices: actions.alerts,
+    },
     { name: '[name]', summary: 'test and preview: a sink; ack and resend: the key of an alert' },
   ],
   examples: [
@@ -51,27 +55,17 @@ export const alertsCommand: Command = {
     'costbook alerts resend stale/acc_main',
   ],
   async run(input, context) {
-    const { values, isGiven, problem, check } = reading(options.alerts, input, context);
+    const asked = reading(options.alerts, input, context);
+    const { values, isGiven, problem, check } = asked;
     const { open, until, as, wait: waitMs, ...previewed } = values;
-    const [given, name] = input.arguments;
-    const action = actions.find((known) => known === given);
-    if (given !== undefined && action === undefined) {
-      const guess = nearest(given, actions);
-      const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-      problem(`there is no "costbook alerts ${given}"${hint}: expected ${actions.join(', ')}`);
-    }
+    const action = actionOf('alerts', ofAlerts, asked, input);
+    const [, name] = input.arguments;
     const isOfSink = action === 'test' || action === 'preview';
     if (action !== undefined && name === undefined) {
       problem(`${action}: name ${isOfSink ? 'a sink' : 'the key of an alert'}`);
     }
-    if (action !== undefined && open) problem(`--open applies only to the list of alerts, not to ${action}`);
     if (action === 'ack' && !isGiven.until && !isGiven.as) {
       problem(`ack: expected --until <date>, such as 2026-12-01, or --as ${oneOf(options.alerts.as.choices)}`);
-    }
-    const only = { ack: ['until', 'as'], preview: ['key', 'period', 'format', 'out'] } as const;
-    for (const one of ['ack', 'preview'] as const) {
-      const strangers = action === one ? [] : only[one].filter((name) => isGiven[name]);
-      for (const name of strangers) problem(`${flagOf(name)} applies only to ${one}`);
     }
     if (isGiven.key && isGiven.period) problem('--key: found next to --period, expected one of the two');
     if (until !== undefined && until <= context.effects.now()) {

@@ -13,8 +13,8 @@ import {
   twinsWarning,
 } from '../allocation/index.ts';
 import { exitCodes, UnprovenError, UsageError } from '../base/errors.ts';
-import { checkRange, reading } from '../options/read.ts';
-import { options } from '../options/table.ts';
+import { actionOf, checkRange, reading } from '../options/read.ts';
+import { actions, options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { writingRun } from '../runs/index.ts';
 import { nearest } from '../text/choices.ts';
@@ -25,14 +25,14 @@ import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
 
-const actions = ['test', 'explain', 'apply'] as const;
+const ofAllocation = { actions: actions.allocation, options: options.allocation };
 
 export const allocationCommand: Command = {
   name: 'allocation',
   summary:
     'Test allocation rules on stored costs (test), explain who owns a resource (explain), apply the rules (apply).',
   arguments: [
-    { name: '<action>', summary: actions.join(', ') },
+    { name: '<action>', summary: actions.allocation.join(', '), choices: actions.allocation },
     { name: '[resource]', summary: 'explain: a name, uuid, display name or external id' },
   ],
   examples: [
@@ -44,21 +44,13 @@ export const allocationCommand: Command = {
   async run(input, context) {
     const asked = reading(options.allocation, input, context);
     const { from, to, file, wait: waitMs } = asked.values;
-    const [given, resource] = input.arguments;
-    const action = actions.find((known) => known === given);
-    if (action === undefined) {
-      const guess = nearest(given ?? '', actions);
-      const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
-      asked.problem(`there is no "costbook allocation ${given}"${hint}: expected ${actions.join(', ')}`);
-    }
+    const action = actionOf('allocation', ofAllocation, asked, input);
+    const [, resource] = input.arguments;
     if (action === 'explain' && resource === undefined) asked.problem('explain: name a resource');
     if (action !== undefined && action !== 'explain' && resource !== undefined) {
       asked.problem(`${action} takes no resource: found "${resource}"`);
     }
     checkRange(asked, context.effects.now());
-    if (action !== undefined && action !== 'test' && (from ?? to) !== undefined) {
-      asked.problem(`--from and --to apply only to test, not to ${action}`);
-    }
     if (action === 'apply' && file !== undefined) {
       asked.problem('apply always uses jobs/allocation.yaml: move your file there and leave out --file');
     }

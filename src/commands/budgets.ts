@@ -1,14 +1,17 @@
 import { backtestAnomalyRules, backtestOne, showBudgets } from '../answers/index.ts';
-import { UsageError } from '../base/errors.ts';
-import { reading } from '../options/read.ts';
-import { options } from '../options/table.ts';
+import { actionOf, reading } from '../options/read.ts';
+import { actions, options } from '../options/table.ts';
 import type { Command } from './command.ts';
 
 export const budgetsCommand: Command = {
   name: 'budgets',
   summary: 'Show how much of each budget is spent, or test a budget on past data (backtest <name>).',
   arguments: [
-    { name: '[action]', summary: 'backtest, to test a budget on past data; without it, show all budgets' },
+    {
+      name: '[action]',
+      summary: 'backtest, to test a budget on past data; without it, show all budgets',
+      choices: actions.budgets,
+    },
     { name: '[name]', summary: 'the budget to test' },
   ],
   examples: [
@@ -19,12 +22,10 @@ export const budgetsCommand: Command = {
     'costbook budgets backtest --anomalies --lookback 400d',
   ],
   async run(input, context) {
-    const [action] = input.arguments;
-    const { anomalies } = reading(options.budgets, input, context).values;
+    const asked = reading(options.budgets, input, context);
+    const action = actionOf('budgets', { actions: actions.budgets, options: options.budgets }, asked, input);
+    asked.check();
     if (action === undefined) return showBudgets(input, context);
-    if (action === 'backtest') return anomalies ? backtestAnomalyRules(input, context) : backtestOne(input, context);
-    throw new UsageError(
-      `there is no "costbook budgets ${action}"; expected backtest, or nothing to show every budget`,
-    );
+    return asked.values.anomalies ? backtestAnomalyRules(input, context) : backtestOne(input, context);
   },
 };

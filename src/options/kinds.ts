@@ -36,6 +36,8 @@ export interface Option<T = unknown> {
   readonly choices?: readonly string[];
   /** Its short form: `f` is `-f`. */
   readonly letter?: string;
+  /** The action of the command that it belongs to, `''` if only without one; by default to all. */
+  readonly action?: string;
   /** Whether a job's step may set it; as text, its summary there, where the value is written in another way. */
   readonly step?: true | string;
   /** The value of the texts that were given; none if the option was not. Throws UsageError that names the flag. */
@@ -46,7 +48,7 @@ interface Choosing<T extends string, V> extends Option<V> {
   readonly choices: readonly T[];
 }
 
-type More = Pick<Option, 'letter' | 'step'>;
+type More = Pick<Option, 'letter' | 'step' | 'action'>;
 type Parse<T> = (text: string, asked: Asked) => T;
 
 /** The text that was given; commander would take the last of several. */

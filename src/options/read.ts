@@ -1,4 +1,5 @@
 import { type Mistake, mistakesIn, UsageError } from '../base/errors.ts';
+import { nearest } from '../text/choices.ts';
 import { formatInstant, type Instant } from '../time/time.ts';
 import type { Option } from './kinds.ts';
 
@@ -75,6 +76,31 @@ export function reading<O extends Options>(
 function textsOf(given: GivenOptions[string]): readonly string[] {
   if (given === undefined) return [];
   return given === true ? [''] : typeof given === 'string' ? [given] : given;
+}
+
+/**
+ * The action that a command line names, undefined for none. Reports one that the command does not have, and options of
+ * other actions.
+ */
+export function actionOf<A extends string, O extends Options>(
+  command: string,
+  { actions, options }: { readonly actions: readonly A[]; readonly options: O },
+  { isGiven, problem }: Pick<Reading<O>, 'isGiven' | 'problem'>,
+  { arguments: [given] }: Pick<CommandInput, 'arguments'>,
+): A | undefined {
+  const action = actions.find((known) => known === given);
+  if (given !== undefined && action === undefined) {
+    const guess = nearest(given, actions);
+    const hint = guess === undefined ? '' : ` (did you mean ${guess}?)`;
+    problem(`there is no "costbook ${command} ${given}"${hint}: expected ${actions.join(', ')}`);
+    return undefined;
+  }
+  for (const [name, option] of Object.entries(options)) {
+    if (option.action === undefined || option.action === (action ?? '') || !isGiven[name as keyof O]) continue;
+    const where = option.action === '' ? `"costbook ${command}" alone` : `"costbook ${command} ${option.action}"`;
+    problem(`${flagOf(name)} applies only to ${where}`);
+  }
+  return action;
 }
 
 /** Reports a range without an hour, and with `now` one that begins later. */

@@ -180,6 +180,13 @@ const report = {
   list: flag('list the reports and their parameters'),
 };
 
+/** What commands with actions do: their first argument. */
+export const actions = {
+  budgets: ['backtest'],
+  alerts: ['test', 'preview', 'ack', 'resend'],
+  allocation: ['test', 'explain', 'apply'],
+} as const;
+
 /** The options of each command, by its name: help, completion, docs/cli.md and the steps of jobs come from here. */
 export const options = {
   init: {
@@ -289,14 +296,15 @@ export const options = {
     noColor: flag('print no colors (or set NO_COLOR)'),
   },
   budgets: {
-    exitCode: flag('exit 6 if a budget is exceeded, 4 if the spend of one is unknown'),
-    anomalies: flag('with backtest: test the anomaly rules instead of a budget'),
+    exitCode: flag('exit 6 if a budget is exceeded, 4 if the spend of one is unknown', { action: '' }),
+    anomalies: flag('with backtest: test the anomaly rules instead of a budget', { action: 'backtest' }),
     lookback: usually(
       duration('duration', `with backtest: how many days back; ${usualLookbackDays}d by default`, {
         limits: {
           expected: 'from 1 to 36500 days, such as 400d',
           isIn: (ms) => ms >= dayMs && ms <= 36_500 * dayMs,
         },
+        action: 'backtest',
       }),
       usualLookbackDays * dayMs,
     ),
@@ -306,24 +314,29 @@ export const options = {
   anomalies: { explain: text('key', 'explain this anomaly; the list has the keys') },
   alert: { dryRun: flag('print what would be sent, as it looks in Slack; send nothing'), wait },
   alerts: {
-    open: flag('only open alerts'),
+    open: flag('only open alerts', { action: '' }),
     until: instant(
       'date',
       'ack: send nothing about the alert before this date; if it is still open then, send it again',
+      { action: 'ack' },
     ),
     as: choice(
       'word',
       ['expected', 'fixed', 'false', 'none'],
       'ack: what an anomaly was: expected, fixed or false; none takes that back. After expected or false, a day is reported only above 1.2 times its largest day',
+      { action: 'ack' },
     ),
-    key: text('key', 'preview: this alert; by default the newest open one, or else an example'),
-    period: choice('period', ['weekly', 'monthly'], 'preview: the weekly or monthly summary in place of an alert'),
+    key: text('key', 'preview: this alert; by default the newest open one, or else an example', { action: 'preview' }),
+    period: choice('period', ['weekly', 'monthly'], 'preview: the weekly or monthly summary in place of an alert', {
+      action: 'preview',
+    }),
     format: choice(
       'format',
       ['html', 'json', 'eml'],
       'preview: html, json or eml; by default html for mail and Slack, json for the others',
+      { action: 'preview' },
     ),
-    out: text('file', 'preview: write it to this file, whole or not at all'),
+    out: text('file', 'preview: write it to this file, whole or not at all', { action: 'preview' }),
     wait,
   },
   summarize: {
@@ -340,8 +353,8 @@ export const options = {
   restatements: { since: instant('date', 'only changes found from this instant on; all by default') },
   allocation: {
     file: text('file', 'test and explain: read the rules from this file instead of jobs/allocation.yaml'),
-    from: hour('date', 'test: only costs from this instant on'),
-    to: hour('date', 'test: only costs before this instant (exclusive)'),
+    from: hour('date', 'test: only costs from this instant on', { action: 'test' }),
+    to: hour('date', 'test: only costs before this instant (exclusive)', { action: 'test' }),
     wait,
   },
   close: {

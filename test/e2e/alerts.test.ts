@@ -441,7 +441,7 @@ describe('an alert of a budget', () => {
       expect(wrong.stderr).toContain(words);
     expect(await run('alerts', '--key', 'x')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('only to preview'),
+      stderr: expect.stringContaining('only to "costbook alerts preview"'),
     });
     for (const [args, words] of [
       [['mial'], 'did you mean mail?'],

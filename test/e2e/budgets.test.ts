@@ -250,9 +250,9 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         'there is no budget "evrything" (did you mean "everything"?): expected one of everything, north',
       ],
       [['backtest'], 'name a budget: everything, north'],
-      [['show'], 'expected backtest, or nothing'],
+      [['show'], 'there is no "costbook budgets show": expected backtest'],
       [['backtest', 'north', '--lookback', '3h'], '--lookback: found "3h", expected from 1 to 36500 days'],
-      [['--lookback', '3d'], '--lookback applies only to "costbook budgets backtest <name>"'],
+      [['--lookback', '3d'], '--lookback applies only to "costbook budgets backtest"'],
     ];
     for (const [args, words] of asked) {
       const { exitCode, stdout, stderr } = await run(...args);
