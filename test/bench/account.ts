@@ -244,12 +244,12 @@ function columnsOf(
       count += 1;
     }
     const [ofCost, ofUsage] = addedUp(sums);
-    const valueOf = (field: Field) => (shown.includes(field) ? face[field] : undefined);
+    const shownOf = (field: Field) => (shown.includes(field) ? face[field] : undefined);
     return {
-      ...{ workspace: valueOf('workspace'), resourceType: valueOf('resourceType') },
-      ...{ resourceName: valueOf('resourceName'), resourceUuid: valueOf('resourceUuid') },
+      ...{ workspace: shownOf('workspace'), resourceType: shownOf('resourceType') },
+      ...{ resourceName: shownOf('resourceName'), resourceUuid: shownOf('resourceUuid') },
       ...{
-        billingDimension: valueOf('billingDimension'),
+        billingDimension: shownOf('billingDimension'),
         cost: (ofCost / 1e9).toFixed(9),
         usage: (ofUsage / 1e3).toFixed(3),
       },

@@ -356,7 +356,9 @@ test('the alert of a closed month follows every reopen and close, with both part
   );
   const mixed = await shown('2026-11-06T13:10:00Z');
   expect(mixed).toContain('+3.00 USD in 2026-10 (closed), -1.00 USD in 2026-11 (open)');
-  expect(mixed).toContain('the close of 2026-10 shows a part as a correction, and the close of 2026-11 will show the rest as a correction.');
+  expect(mixed).toContain(
+    'the close of 2026-10 shows a part as a correction, and the close of 2026-11 will show the rest as a correction.',
+  );
   expect(mixed).toContain(
     `run "costbook reopen 2026-10 --reason correction", then "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected totals of the invoices of 2026-09, 2026-10: with the old ones, 2026-09 would not bill it, and 2026-10 would bill its part again.`,
   );
