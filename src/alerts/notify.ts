@@ -16,6 +16,7 @@ import {
   loadReadable,
   withWorkspaceToken,
 } from '../config/index.ts';
+import { readRates } from '../currency/index.ts';
 import type { AlertFactsOptions } from '../findings/index.ts';
 import type { Client } from '../platform/index.ts';
 import { runChecks } from '../query/index.ts';
@@ -107,6 +108,9 @@ export function alertFactsOptions(
   const sinks = alertSinksOf(config.sinks);
   const budgets = unlessWrong(() => loadBudgets(budgetsFile(dir), { now, sinks }) ?? []);
   const rules = unlessWrong(() => loadAnomalyRules(budgetsFile(dir), sinks));
+  const { currency } = config;
+  // Messages are in USD; people look for the other amounts, and the night has to say that there are none.
+  if (currency !== undefined) unlessWrong(() => readRates(currency, dir));
   const holidays = unlessWrong(() => holidaysOf(config.calendar, dir)) ?? new Set();
   return {
     now,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitCodes } from '../base/errors.ts';
+import { exitCodes, fullDiskWords } from '../base/errors.ts';
 import { type Failure, factsOfFailures, shortly } from '../base/failure.ts';
 import type { NextStep } from '../base/next-step.ts';
 import { type AlertFact, type OpenAlert, openAlerts, parseFact, stepOf, wordsOf } from '../findings/index.ts';
@@ -115,6 +115,8 @@ function parse(text: string): UnstoredAlert | undefined {
 /** An alert that a run sent and that the ledger cannot have, in words. */
 export type WaitingAlert = Pick<OpenAlert, 'key' | 'title' | 'detail' | 'next'> & {
   readonly step: NextStep;
+  /** What ends it, an imperative, if nothing more can be written; undefined for other faults. */
+  readonly full?: { readonly remedy: string; readonly isDisk: boolean } | undefined;
   /** When a run found it first. */
   readonly at: string;
 };
@@ -127,7 +129,10 @@ export async function unstoredStill(dir: string): Promise<readonly WaitingAlert[
       const { fact } = alert;
       const detail = fact.kind === 'books' ? shortly(fact.failures) : undefined;
       const { title, next } = wordsOf(fact);
-      return { key: fact.key, title, detail, next, step: stepOf(fact), at: sinceOf(alert) };
+      const code = fact.failures[0]?.code;
+      const full =
+        fact.kind === 'run' ? { remedy: fullDiskWords(code).remedy, isDisk: code === 'disk_full' } : undefined;
+      return { key: fact.key, title, detail, next, step: stepOf(fact), full, at: sinceOf(alert) };
     });
 }
 
@@ -144,7 +149,7 @@ export async function allOpenAlerts(
   now: Instant,
   project: NonNullable<Parameters<typeof openAlerts>[2]>,
 ): Promise<OpenAlert[]> {
-  const waiting = (await unstoredStill(project.dir)).map(({ at, step: _, ...alert }) => {
+  const waiting = (await unstoredStill(project.dir)).map(({ at, step: _, full: __, ...alert }) => {
     return { ...alert, severity: 'critical' as const, since: at, icon: '🔴' };
   });
   const ofBooks = await openAlerts(connection, now, project);

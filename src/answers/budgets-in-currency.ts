@@ -1,3 +1,4 @@
+import { UsageError } from '../base/errors.ts';
 import { amountIn } from '../budgets/rules/index.ts';
 import type { BudgetNow } from '../budgets/show/index.ts';
 import type { LocalConfig } from '../config/index.ts';
@@ -12,13 +13,18 @@ import {
 import { floorMonth, type Instant } from '../time/time.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 
-/** The second currency with the rate of the present month; undefined if there is none. */
+/** The second currency with the rate of the present month, if there is one; or the mistakes in its file. */
 export async function presentCurrency(
   { currency }: LocalConfig,
   { connection, dir, now }: { readonly connection: Connection; readonly dir: string; readonly now: Instant },
-): Promise<CurrencyOfMonth | undefined> {
-  const second = await secondCurrencyOf(currency, { connection, dir, asOf: now, isClose: false });
-  return currencyOfMonth(second, floorMonth(now));
+): Promise<{ readonly currency?: CurrencyOfMonth | undefined; readonly mistakes?: UsageError }> {
+  try {
+    const second = await secondCurrencyOf(currency, { connection, dir, asOf: now, isClose: false });
+    return { currency: currencyOfMonth(second, floorMonth(now)) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { mistakes: error };
+  }
 }
 
 /** Spent and amount of each budget in the second currency, as data. */

@@ -1,5 +1,5 @@
 import { loadAnomalyRules } from '../anomalies/index.ts';
-import { exitCodes, worstExitCode } from '../base/errors.ts';
+import { exitCodes, wordsOf, worstExitCode } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import { exceedsOnOf, readForecasts } from '../budgets/forecasts/index.ts';
 import { budgetCalendar, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
@@ -63,7 +63,7 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       ];
     });
     const state = await completenessOf(connection);
-    const currency = await presentCurrency(config, { connection, dir: context.dir, now });
+    const { currency, mistakes } = await presentCurrency(config, { connection, dir: context.dir, now });
     const converted = currency === undefined ? {} : { currency: convertedBudgets(lines, currency) };
     await context.answer({ ...budgetsToJson(lines, state, now), ...converted }, () => {
       const other = currency === undefined ? '' : `${describeConverted(lines, currency)}\n`;
@@ -73,7 +73,10 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       context.tell(`warning: ${of} ${isOne ? 'is' : 'are'} not complete: ${sentence}`);
     }
     for (const sentence of await namesNotFound(connection, budgets, cache)) context.tell(`warning: ${sentence}`);
-    return exitCode ? worstExitCode(lines.map(exitCodeOfBudget)) : exitCodes.done;
+    // Amounts in USD need no rates.
+    for (const line of mistakes === undefined ? [] : wordsOf(mistakes)) context.tell(line);
+    const ofRates = mistakes === undefined ? [] : [mistakes.exitCode];
+    return worstExitCode([...ofRates, ...(exitCode ? lines.map(exitCodeOfBudget) : [])]);
   });
 }
 

@@ -97,17 +97,17 @@ export const refusedListingStep: NextStep = act(
 
 /** The next step if a listing could not be read to its end. */
 export const unreadListingStep: NextStep = wait(
-  'the next "costbook ingest" reads the listings again. Act if it fails a second night.',
+  'the next "costbook ingest" reads the listings again. If it fails a second night, Costbook says what to do.',
 );
 
 /** The next step if the platform failed, and a later request may succeed. */
 export const waitForPlatform: NextStep = wait(
-  'the next run fetches what is missing. Act if it fails a second night: run "costbook doctor".',
+  'the next run fetches what is missing. If it fails a second night, Costbook says what to do.',
 );
 
 /** The next step if the platform has no agent, job or model of the name that a sink has. */
 export const sinkNameStep: NextStep = act(
-  'correct the sink in costbook.yaml: "costbook doctor" shows whether its agent, job or model exists.',
+  'correct the sink in costbook.yaml: the platform has no agent, job or model of that name.',
 );
 
 /** The next step for windows that differ from the platform's totals. */

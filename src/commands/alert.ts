@@ -17,7 +17,6 @@ import {
 } from '../alerts/index.ts';
 import { exitCodes, isForRepair, messageOf, UnprovenError, wordsOf, worstExitCode } from '../base/errors.ts';
 import { failuresOf } from '../base/failure.ts';
-import { act } from '../base/next-step.ts';
 import { forecastRow } from '../budgets/forecasts/index.ts';
 import { forecastLevel } from '../budgets/rules/index.ts';
 import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
@@ -213,7 +212,7 @@ async function showOnly(context: CommandContext): Promise<number> {
   if (problem !== undefined) throw problem;
   if (fault !== undefined) {
     throw new UnprovenError(`${fault.found}. An alert would only say that the books cannot be written`, {
-      next: act(`${fault.remedy}.`),
+      next: fault.next,
     });
   }
   const outgoing = messages.map(

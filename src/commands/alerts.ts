@@ -12,8 +12,11 @@ import {
 import { feedbackSentences } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { parseStored } from '../base/former-formats.ts';
+import { nextWords } from '../base/next-step.ts';
 import type { Severity } from '../base/severity.ts';
+import { loadReadable } from '../config/index.ts';
 import { type AlertFact, type CurrentCauses, currentCauses, parseFact, wordsOf } from '../findings/index.ts';
+import { keysOf, type Problem } from '../health/index.ts';
 import { actionOf, reading } from '../options/read.ts';
 import { actions, options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
@@ -31,6 +34,7 @@ import { type StoredAnswer, storedAnswers } from '../warehouse/watch/index.ts';
 import { acknowledge } from './alerts-ack.ts';
 import { noSuchKey, preview, sendTest } from './alerts-sinks.ts';
 import type { Command, CommandContext } from './command.ts';
+import { statusNow } from './status-now.ts';
 
 const ofAlerts = { actions: actions.alerts, options: options.alerts };
 
@@ -89,6 +93,10 @@ async function list(isOpenOnly: boolean, context: CommandContext): Promise<numbe
     const answers = await storedAnswers(books.connection, 0);
     const state = await completenessOf(books.connection);
     const unstored = await unstoredStill(context.dir);
+    const { config } = loadReadable({
+      ...{ dir: context.dir, env: context.env, now: context.effects.now(), requireAccounts: false },
+    });
+    const { problems } = await statusNow(books, config, context);
     const waiting = unstored.map(({ key }) => key);
     const ofBooks = rows.filter((row) => row['is_open'] === true && !isOver(row));
     // As `allOpenAlerts` counts them.
@@ -98,15 +106,27 @@ async function list(isOpenOnly: boolean, context: CommandContext): Promise<numbe
         .filter((row) => !waiting.includes(String(row['alert_key'])))
         .map((row) => ({ severity: String(row['severity']) as Severity })),
     ];
+    const known = [...waiting, ...ofBooks.map((row) => String(row['alert_key']))];
+    const notSent = problems.filter((one) => one.isFailure && !keysOf([one]).some((key) => known.includes(key)));
     const { completeThrough, settledThrough } = state;
     const alerts = rows.map((row) => toJson(row, isOver(row), answers));
-    await context.answer({ open: open.length, completeThrough, settledThrough, alerts, unstored }, async () => {
-      const none = rows.length === 0 && unstored.length === 0 ? await noneWords(books.connection, isOpenOnly) : '';
-      const until = formatInstant(context.effects.now() + 7 * dayMs).slice(0, 10);
-      const shown = `${unstored.map(describeUnstored).join('')}${none}${describe(rows, answers, until)}`.trimEnd();
-      const count = open.length === 0 ? '' : `${countWords(open)}\n`;
-      return `${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`;
-    });
+    await context.answer(
+      { open: open.length, completeThrough, settledThrough, alerts, unstored, problems },
+      async () => {
+        const isNone = rows.length === 0 && unstored.length === 0;
+        const none = isNone ? await noneWords(books.connection, isOpenOnly, notSent.length > 0) : '';
+        const until = formatInstant(context.effects.now() + 7 * dayMs).slice(0, 10);
+        const shown = [
+          ...unstored.map((alert) => describeUnstored(alert, stepOf(alert.key, problems))),
+          ...notSent.map(describeNotSent),
+          `${none}${describe(rows, answers, { until, problems })}`,
+        ]
+          .join('')
+          .trimEnd();
+        const count = open.length === 0 ? '' : `${countWords(open)}\n`;
+        return `${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`;
+      },
+    );
     return exitCodes.done;
   } finally {
     books.close();
@@ -145,10 +165,11 @@ function isOver(row: SqlRow): boolean {
 }
 
 /** The answer if there is no alert, or if `alert` has not run yet. */
-async function noneWords(connection: Connection, isOpenOnly: boolean): Promise<string> {
+async function noneWords(connection: Connection, isOpenOnly: boolean, hasNew: boolean): Promise<string> {
   const [row] = await connection.rows(await readSql('alerts', 'was_evaluated'));
   if (row?.['looked'] !== true)
     return 'No alerts yet: "costbook alert" has not run on these books. Run it to evaluate them.';
+  if (hasNew) return '';
   return isOpenOnly ? 'No open alerts.' : 'No alerts so far.';
 }
 
@@ -201,11 +222,15 @@ const maxAnswerShown = 500;
 const endedShown = 10;
 
 /** `until`: the day to which the printed command silences an alert. */
-function describe(rows: readonly SqlRow[], answers: readonly StoredAnswer[], until: string): string {
+function describe(
+  rows: readonly SqlRow[],
+  answers: readonly StoredAnswer[],
+  shown: { readonly until: string; readonly problems: readonly Problem[] },
+): string {
   const open = rows.filter((row) => row['is_open'] === true);
   const ended = rows.filter((row) => row['is_open'] !== true);
   const parts = [
-    ...open.map((row) => describeOpen(row, answersTo(row, answers), until)),
+    ...open.map((row) => describeOpen(row, answersTo(row, answers), shown)),
     ...(ended.length === 0 ? [] : [['Ended:', ...ended.slice(0, endedShown).map(describeEnded)].join('\n')]),
     ...(ended.length > endedShown ? [`and ${ended.length - endedShown} more ended alerts (--json lists all)`] : []),
   ];
@@ -213,22 +238,45 @@ function describe(rows: readonly SqlRow[], answers: readonly StoredAnswer[], unt
 }
 
 /** An alert that was sent although the books cannot store it. */
-function describeUnstored({ key, title, detail, next, at }: WaitingAlert): string {
+function describeUnstored({ key, title, detail, next, at }: WaitingAlert, step: string | undefined): string {
   const lines = [
     `🔴 critical  ${title}`,
     detail && `   ${detail}`,
-    next && `   ${next}`,
+    (step ?? next) && `   ${step ?? next}`,
     `   open since ${at}; not in the books yet`,
   ];
   return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
 }
 
-function describeOpen(row: SqlRow, answers: readonly StoredAnswer[], until: string): string {
+/** A problem that no alert is about yet, such as a run that was killed since the last evaluation. */
+function describeNotSent({ found, also, follows, next }: Problem): string {
+  const lines = [
+    ...[found, ...also].map((line) => `🔴 new       ${line}`),
+    ...follows.map((words) => `   So: ${words}`),
+    `   ${nextWords(next)}`,
+    '   nobody was notified yet',
+  ];
+  return `${lines.map((line) => forTerminal(line)).join('\n')}\n\n`;
+}
+
+/** The step of the problem that an alert is about: it may be newer than the alert's last message. */
+function stepOf(key: string, problems: readonly Problem[]): string | undefined {
+  const problem = problems.find((one) => one.key === key);
+  return problem && nextWords(problem.next);
+}
+
+function describeOpen(
+  row: SqlRow,
+  answers: readonly StoredAnswer[],
+  { until, problems }: { readonly until: string; readonly problems: readonly Problem[] },
+): string {
   const fact = parseFact(String(row['fact']));
   const { icon, title, detail, next } = wordsOf(fact);
   const many = `, ${row['occurrence']} ${fact.kind === 'anomaly' ? 'messages' : 'times'}`;
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
-  const words = isOver(row) ? [`${overWords(fact)}: the next "costbook alert" ends this alert`] : [detail, next];
+  const words = isOver(row)
+    ? [`${overWords(fact)}: the next "costbook alert" ends this alert`]
+    : [detail, stepOf(fact.key, problems) ?? next];
   return [
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),

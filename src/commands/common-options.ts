@@ -5,7 +5,10 @@ import type { Option } from '../options/kinds.ts';
 import { type GivenOptions, type Reading, reading } from '../options/read.ts';
 import { commonOptions } from '../options/table.ts';
 import { parseTrueOrFalse } from '../text/choices.ts';
-import type { Instant } from '../time/time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
+
+/** No clock shows a later time. */
+const lastNow = Date.UTC(9000, 0, 1);
 
 /** COSTBOOK_JSON may also be 1, 0 or empty. */
 const jsonWords: ReadonlyMap<string, string> = new Map([
@@ -48,6 +51,9 @@ export function readCommonOptions(
   }
   const { isGiven, attempt } = given;
   const instant = orVariable(isGiven.now, commonOptions.now, now, 'COSTBOOK_NOW');
+  // What follows it, such as a week later, has to be a date of four digits too.
+  if (instant !== undefined && instant >= lastNow)
+    given.problem(`--now: found ${formatInstant(instant)}, expected an instant before ${formatInstant(lastNow)}`);
   const format = orVariable(isGiven.logFormat, commonOptions.logFormat, logFormat, 'COSTBOOK_LOG_FORMAT');
   const askedJson = env['COSTBOOK_JSON'] ?? '';
   const isJson = attempt(() => parseTrueOrFalse(jsonWords.get(askedJson) ?? askedJson), 'COSTBOOK_JSON: ');

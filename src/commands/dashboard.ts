@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { keepConfiguredSecrets, loadConfig } from '../config/index.ts';
+import { keepConfiguredSecrets, loadConfig, loadReadable } from '../config/index.ts';
 import type { Dashboard, DashboardProbes } from '../serve/index.ts';
 import type { CommandContext } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';
 import type { mcpAnswerer } from './mcp.ts';
+import { statusOfProject } from './status-now.ts';
+
+/** Checks of open alerts run again for a page; it does not wait longer for one. */
+const checkMs = 5000;
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -47,6 +51,10 @@ export async function startDashboard(
     reader: randomUUID(),
     ...{ now: effects.now, log: effects.log, signal },
     config: () => loadConfig({ dir, env, now: effects.now(), requireAccounts: false }),
+    status: () => {
+      const { config } = loadReadable({ dir, env, now: effects.now(), requireAccounts: false });
+      return statusOfProject(config, context, { timeoutMs: checkMs });
+    },
     commands: dashboardCommands(context),
     mcp: async (request, limited) => {
       // It takes a while to load, and most dashboards have no agent.

@@ -1,5 +1,4 @@
 import { worstExitCode } from '../base/errors.ts';
-import { act, nextWords } from '../base/next-step.ts';
 import { type Diagnosis, examine } from '../health/index.ts';
 import { readJobs } from '../jobs/index.ts';
 import { read } from '../options/read.ts';
@@ -8,7 +7,7 @@ import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import type { Command } from './command.ts';
 import { isNowGiven } from './common-options.ts';
-import { expectJobs } from './job-mistakes.ts';
+import { expectJobs, faultsOfJobFiles } from './job-mistakes.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -21,6 +20,7 @@ export const doctorCommand: Command = {
     const found = await examine(
       {
         ...{ isOffline, isDeep, isNowGiven: isNowGiven(input, context) },
+        jobFilesOf: (config) => faultsOfJobFiles(config, context),
         readJobs: () => expectJobs(readJobs({ dir, env, now: effects.now(), keepSecret, requirePing: false }), context),
         onFound: async (diagnosis) => {
           if (!context.json) await context.write(folded(describe(diagnosis), context.layout));
@@ -42,18 +42,12 @@ function describe({ subject, state, found, remedy }: Diagnosis): string {
   const lines = [
     `${words[state]}  ${subject}: ${forTerminal(first)}`,
     ...others.map((line) => `      ${forTerminal(line)}`),
-    ...(remedy === null ? [] : [`      → ${forTerminal(withWho(remedy))}`]),
+    ...(remedy === null ? [] : [`      → ${forTerminal(remedy)}`]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** `Act: free some space`: every step says whether somebody must act. */
-function withWho(remedy: string): string {
-  if (/^(Act|Wait|No action needed): /.test(remedy)) return remedy;
-  return nextWords(act(`${remedy.slice(0, 1).toLowerCase()}${remedy.slice(1).replace(/\.$/, '')}.`));
-}
-
-function toJson({ exitCode, ...finding }: Diagnosis): Record<string, unknown> {
+function toJson({ exitCode, next: _, ...finding }: Diagnosis): Record<string, unknown> {
   return { ...finding, exitCode: finding.state === 'fail' ? exitCode : null };
 }
 

@@ -99,16 +99,19 @@ function completeWords({ completeThrough, settledThrough }: AccountSummary): str
   return describeCompleteness({ ...state, asOf: null, closedAt: null, completeFrom: null });
 }
 
-/** What failed, each with its next step: the one of its alert. `startedAs` is the command that its user started. */
-function failureLines({ failures, exitCodes }: AccountSummary, startedAs: string): string[] {
+/** The run of an ingest: the command that its user started, when it ends, and since when ingests fail. */
+type RunOfIngest = Pick<Parameters<typeof stepAfterRun>[0], 'startedAs' | 'endedAt' | 'failingSince'>;
+
+/** What failed, each with its next step: the one of its alert. */
+function failureLines({ failures, exitCodes }: AccountSummary, run: RunOfIngest): string[] {
   return failures.flatMap((failure) => {
-    const failed = { command: 'ingest', startedAs, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
+    const failed = { command: 'ingest', ...run, outcome: 'failed', exitCode: worstExitCode(exitCodes) };
     const step = stepAfterRun({ ...failed, failures: [failure] });
     return [`FAILED ${failure.found}`, `  ${nextWords(step)}`];
   });
 }
 
-export function describe(summary: AccountSummary, startedAs: string): string {
+export function describe(summary: AccountSummary, run: RunOfIngest): string {
   const requests = Object.values(summary.requests).reduce((sum, count) => sum + count, 0);
   const lines = [
     `${summary.called}: ${counted(summary.windows, 'window')}, ${counted(summary.pages, 'page')}, ` +
@@ -136,7 +139,7 @@ export function describe(summary: AccountSummary, startedAs: string): string {
   lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
   lines.push(...unprovenLines((old ?? []).map(unprovenText), 'UNPROVEN'));
   if (old !== undefined && old.length > 0) lines.push(`  ${nextWords(unprovenStepAfter(old))}`);
-  return [...failureLines(summary, startedAs), ...lines].join('\n');
+  return [...failureLines(summary, run), ...lines].join('\n');
 }
 
 /** Listings that could not be read, one line per step. A reason that also failed the ingest is not repeated. */

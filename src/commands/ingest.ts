@@ -11,6 +11,7 @@ import { minutesOfAccount, minutesOfWindow, options } from '../options/table.ts'
 import { openFairLimiter, proxiesOf } from '../platform/index.ts';
 import { writingRun } from '../runs/index.ts';
 import { folded } from '../terminal/index.ts';
+import { formatInstant } from '../time/time.ts';
 import type { Command, CommandContext } from './command.ts';
 import { sumOf } from './sum-of.ts';
 
@@ -82,11 +83,17 @@ export const ingestCommand: Command = {
       const { applyAllocation, describe, figuresOf, toJson } = await loadEnd();
       const unarchived = await tidyLanding(config, landing, warehouse, context);
       context.count?.(figuresOf(summaries));
+      const endedAt = formatInstant(effects.now());
+      await warehouse.views; // they are made beside the first requests
+      const run = {
+        ...{ startedAs: context.run?.startedAs ?? 'ingest', endedAt },
+        failingSince: (await warehouse.failingSince('ingest')) ?? endedAt,
+      };
       // Errors quote the platform's answers, which may contain the token.
       const answer = context.redact(
         context.json
           ? JSON.stringify({ accounts: summaries.map(toJson) })
-          : summaries.map((summary) => describe(summary, context.run?.startedAs ?? 'ingest')).join('\n'),
+          : summaries.map((summary) => describe(summary, run)).join('\n'),
       );
       await context.write(`${context.json ? answer : folded(answer, context.layout)}\n`);
       const mistake = await applyAllocation(warehouse, runNumber, context);

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
-import { type Mistake, mistakesIn, UsageError } from '../base/errors.ts';
-import { act, nextWords } from '../base/next-step.ts';
+import { exitCodes, type Mistake, mistakesIn as mistakesOfError, UsageError } from '../base/errors.ts';
+import { failuresOf } from '../base/failure.ts';
+import { act, type NextStep, nextWords } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, type LocalConfig } from '../config/index.ts';
-import { alertKey } from '../findings/index.ts';
+import { readRates } from '../currency/index.ts';
+import { alertKey, stepAfterRun } from '../findings/index.ts';
+import type { JobFileFaults } from '../health/index.ts';
 import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
 import type { CommandInput } from '../options/read.ts';
 import { formatMonth, type Instant, parseMonth } from '../time/time.ts';
@@ -50,7 +53,7 @@ export async function mistakesOf(
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       const ofStep = (found: string) => `${step.where ?? file}: ${found} (step "${commandLineOf(step)}")`;
-      for (const mistake of mistakesIn(error)) {
+      for (const mistake of mistakesOfError(error)) {
         // A mistake of the configuration has its own place, and may stop several steps.
         const own = mistake.line === undefined ? { found: ofStep(mistake.found), file, line: step.line } : mistake;
         if (!mistakes.has(own.found)) mistakes.set(own.found, own);
@@ -76,20 +79,12 @@ export function withMonth(step: Step, now: Instant): Step {
   return { ...step, options: { ...step.options, month: formatMonth(parseMonth('last', 'month', now).start) } };
 }
 
-/** The mistakes of the files of one purpose in jobs/, what they stop, and the next step. */
-export interface JobFileFaults {
-  /** One per line: file, line and column, what was found and expected. */
-  readonly mistakes: readonly string[];
-  readonly effect: string;
-  /** `Act: correct the file, …` */
-  readonly next: string;
-  /** The key of the alert about them; null if there is none. */
-  readonly alert: string | null;
-}
-
-/** The purposes of the files in jobs/ that have mistakes: jobs, budgets, allocation rules. Empty if all are valid. */
+/**
+ * The purposes of the project's files that have mistakes: jobs, budgets, allocation rules, the rates of the second currency.
+ * Empty if all are valid.
+ */
 export async function faultsOfJobFiles(
-  { sinks }: Pick<LocalConfig, 'sinks'>,
+  { sinks, currency }: Pick<LocalConfig, 'sinks' | 'currency'>,
   context: CommandContext,
 ): Promise<readonly JobFileFaults[]> {
   const { dir, env, effects, keepSecret } = context;
@@ -104,34 +99,53 @@ export async function faultsOfJobFiles(
     jobs.push(...mistakes);
   }
   const again = stopped.map((name) => `"costbook run ${name}"`).join(' and ');
-  return [
-    {
-      mistakes: jobs.map(({ found }) => found),
-      effect: `${again} and "costbook schedule" do not start`,
-      next: nextWords(act('correct the file, then run "costbook doctor".')),
-      alert: null,
+  const ofJobs = {
+    error: jobs.length === 0 ? undefined : new UsageError(jobs),
+    effect: `${again} and "costbook schedule" do not start`,
+    step: act('correct the file. "costbook schedule --list" shows whether it is right.'),
+  };
+  const budgets = mistakesIn(() => loadBudgets(budgetsFile(dir), { now, sinks: alertSinksOf(sinks) }));
+  const ofBudgets = {
+    error: budgets,
+    effect: 'budgets are not evaluated',
+    step: stepOfAlert(budgets),
+    alert: alertKey,
+  };
+  const ofAllocation = {
+    error: mistakesIn(() => loadAllocation(allocationFile(dir))),
+    effect: 'the rules that were applied before stay',
+    step: act('correct the file, then run "costbook allocation test".', 'allocation test'),
+  };
+  const rates = mistakesIn(() => currency && readRates(currency, dir));
+  const ofRates = {
+    ...{ error: rates, step: stepOfAlert(rates), alert: alertKey },
+    effect: `there are no amounts in ${currency?.code}; amounts in USD are right`,
+  };
+  return Object.entries({ jobs: ofJobs, budgets: ofBudgets, allocation: ofAllocation, currency: ofRates }).flatMap(
+    ([subject, faults]) => {
+      const { error, effect, step } = faults;
+      if (error === undefined) return [];
+      const mistakes = error.mistakes.map(({ found }) => found);
+      return [
+        { subject, mistakes, effect, step, next: nextWords(step), alert: 'alert' in faults ? faults.alert : null },
+      ];
     },
-    {
-      mistakes: linesOf(() => loadBudgets(budgetsFile(dir), { now, sinks: alertSinksOf(sinks) })),
-      effect: 'budgets are not evaluated',
-      next: nextWords(act('correct the file, then run "costbook alert".')),
-      alert: alertKey,
-    },
-    {
-      mistakes: linesOf(() => loadAllocation(allocationFile(dir))),
-      effect: 'the rules that were applied before stay',
-      next: nextWords(act('correct the file, then run "costbook allocation test".')),
-      alert: null,
-    },
-  ].filter(({ mistakes }) => mistakes.length > 0);
+  );
 }
 
-function linesOf(read: () => unknown): readonly string[] {
+/** The step that the alert about mistakes has. */
+function stepOfAlert(error: UsageError | undefined): NextStep {
+  const failures = error === undefined ? [] : failuresOf(error);
+  return stepAfterRun({ command: 'alert', outcome: 'failed', exitCode: exitCodes.usage, failures });
+}
+
+/** The mistakes that reading finds; undefined if there are none. */
+function mistakesIn(read: () => unknown): UsageError | undefined {
   try {
     read();
-    return [];
+    return undefined;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return mistakesIn(error).map(({ found }) => found);
+    return error;
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { alertWithoutBooks } from '../alerts/index.ts';
 import {
   exitCodeOf,
@@ -10,6 +11,7 @@ import {
   worstExitCode,
 } from '../base/errors.ts';
 import { type Failure, failuresOf, nextOfFirst, redactedFailures, textOf } from '../base/failure.ts';
+import { act } from '../base/next-step.ts';
 import { expectProject } from '../base/project-folder.ts';
 import {
   commandLineOf,
@@ -30,8 +32,9 @@ import { options } from '../options/table.ts';
 import { type Outcome, openEnd, openForRun, withStepOfRun } from '../runs/index.ts';
 import { sendPing } from '../sinks/index.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, type Instant } from '../time/time.ts';
+import { describeSpan, formatInstant, type Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
+import { snapshotFile } from '../warehouse/integrity/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
@@ -140,9 +143,11 @@ async function runJob(asked: JobRun, onFailure: OnFailure): Promise<number> {
   const what = { command: 'run', job: job.name };
   const warehouse = await openForRun(what, waitMs, { ...context, signal }, { notifies: alerts(asked) });
   // Waiting for another process does not count.
-  const timer =
-    job.timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(tooLong(job)), job.timeoutMs).unref();
+  let timer: NodeJS.Timeout | undefined;
   try {
+    const usualMs = (await warehouse.jobHistories()).get(job.name)?.lastDoneMs;
+    if (job.timeoutMs !== undefined)
+      timer = setTimeout(() => timeout.abort(tooLong(job, usualMs)), job.timeoutMs).unref();
     return await runUnderLock(asked, warehouse, timeout.signal, onFailure);
   } finally {
     clearTimeout(timer);
@@ -150,9 +155,24 @@ async function runJob(asked: JobRun, onFailure: OnFailure): Promise<number> {
   }
 }
 
-function tooLong({ name, timeoutMs = 0, file }: Job): MachineError {
+/** `usualMs`: how long the last run that succeeded took. */
+function tooLong(
+  { name, timeoutMs = 0, timeoutLine, file, isBuiltIn }: Job,
+  usualMs: number | undefined,
+): MachineError {
+  const own = `jobs/${name}.yaml`;
+  const copy = isBuiltIn ? `put ${file} into jobs/ of the project, then ` : '';
+  const line = timeoutLine === undefined ? '' : `, line ${timeoutLine}`;
+  const found = usualMs ? ` The last run that succeeded took ${describeSpan(usualMs)}.` : '';
   return new MachineError(
-    `the run of ${name} exceeded its timeout of ${timeoutMs / 1000} s. Loaded windows stay, and the next run continues from there. Set timeout in ${file}`,
+    `the run of ${name} exceeded its timeout of ${describeSpan(timeoutMs)}. Loaded windows stay.${found}`,
+    {
+      code: 'job_timeout',
+      next: act(
+        `${copy}set a longer timeout in ${own}${line}. Then run "costbook run ${name}" again: it continues from there.`,
+        `run ${name}`,
+      ),
+    },
   );
 }
 
@@ -277,7 +297,11 @@ async function perform(job: Job, step: Step, context: CommandContext): Promise<n
       write: context.json ? async () => undefined : context.write,
     });
   } catch (error) {
-    if (exitCodeOf(error) !== exitCodes.bug && !context.signal.aborted)
+    // A signal ends the run and says so; its timeout has a next step.
+    const isEnded = context.signal.aborted && exitCodeOf(context.signal.reason) > 128;
+    // A later step reads what is published: on the first night there is nothing yet.
+    if (!existsSync(snapshotFile(context.dir))) await context.run?.warehouse.publish();
+    if (exitCodeOf(error) !== exitCodes.bug && !isEnded)
       for (const words of wordsOf(await withStepOfRun(error, startedAs(job)))) context.tell(words);
     throw error;
   }

@@ -17,15 +17,17 @@ import type { CommandInput } from '../options/read.ts';
 import { read, reading } from '../options/read.ts';
 import { commonOptions, options } from '../options/table.ts';
 import { formatTable } from '../terminal/index.ts';
-import { formatInstant, type Instant } from '../time/time.ts';
+import { formatInstant, type Instant, isOlder } from '../time/time.ts';
 import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
-import { type JobHistory, jobHistories } from '../warehouse/ledger/index.ts';
+import { type JobHistory, jobHistories, lastFetch } from '../warehouse/ledger/index.ts';
 import { aborted } from './aborted.ts';
 import type { Command, CommandContext } from './command.ts';
 import { isNowGiven } from './common-options.ts';
 import { startDashboard } from './dashboard.ts';
 import { expectJobs, mistakesOf } from './job-mistakes.ts';
 
+/** As the setting freshness is by default. */
+const usualFreshnessHours = 26;
 /** How long a run waits for another process that holds the warehouse, such as a manual run. */
 const waitForOthers = '30m';
 /** Ticks come every minute; after this long without one, /healthz fails. */
@@ -90,6 +92,7 @@ export const scheduleCommand: Command = {
                 body: await metrics(),
               }),
             },
+            context.redact,
           );
     const dashboard = isServing ? await startDashboard(address, context, { healthz, readyz, metrics }) : undefined;
     if (dashboard !== undefined)
@@ -156,6 +159,9 @@ async function historiesOf({ dir, effects, signal }: CommandContext): Promise<Re
   let books: Books | undefined;
   try {
     books = await openBooks(dir, { lockedDown: true, signal });
+    const fetch = await lastFetch(books.connection);
+    if (isOlder(fetch.fetchedAt, effects.now(), usualFreshnessHours))
+      effects.log.warn('runs.missing', 'No run has fetched costs for more than a day', { since: fetch.fetchedAt });
     return await jobHistories(books.connection);
   } catch (error) {
     if (!(error instanceof CostbookError) || signal.aborted) throw error;

@@ -167,6 +167,11 @@ function resolve(input: ConfigInput, { ignoresSinks }: { readonly ignoresSinks: 
   return { config, mistakes: reading.problems.error({ code: mistakenSettings }) };
 }
 
+function readCurrency(given: Parameters<typeof readSetting>[0], reading: Reading): CurrencySettings | undefined {
+  const currency = readSetting(given, currencyShape, reading);
+  return currency && { ...currency, where: given?.where };
+}
+
 /** A hundred years: anything longer is a mistake, and would exceed the calendar. */
 const maxDays = 36_500;
 
@@ -227,7 +232,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: 
     },
     serve: readServe(layer, { ...reading, strict: reading.requireServe ?? false }),
     engine: readSetting(spec.top.get('engine'), engineShape, reading),
-    currency: readSetting(spec.top.get('currency'), currencyShape, reading),
+    currency: readCurrency(spec.top.get('currency'), reading),
     dashboardUrl: setting('dashboardUrl', parseUrl),
     apiVersion: setting('apiVersion', parseApiVersion) ?? earliestVersion,
     ...headerNames,

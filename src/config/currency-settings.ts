@@ -33,4 +33,7 @@ export const currencyShape = mapping(
 );
 
 /** A second currency beside USD. */
-export type CurrencySettings = z.output<typeof currencyShape>;
+export type CurrencySettings = z.output<typeof currencyShape> & {
+  /** Where the setting is, as `costbook.yaml:7:1`. */
+  readonly where?: string | undefined;
+};

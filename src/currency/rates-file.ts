@@ -1,10 +1,15 @@
 import { isAbsolute, join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import type { CurrencySettings } from '../config/index.ts';
 import { trimmedDecimal } from '../money/money.ts';
 import { columnNamed, csvRecords } from '../tables/csv-records.ts';
 import { oneOf, quoted } from '../text/choices.ts';
 import type { Instant } from '../time/time.ts';
 import { gatherProblems, type Place, type Problems, readTextFile } from '../yaml/index.ts';
+
+/** Code of mistakes in the file of rates, or of a file that does not exist. */
+const mistakenRates = 'mistaken_rates';
 
 /** Decimals of a rate. */
 export const rateDecimals = 8;
@@ -19,13 +24,20 @@ export interface Rate {
 const columns = ['date', 'rate'] as const;
 
 /** The rates of the file that the setting names, oldest first. Throws one UsageError that lists every mistake. */
-export function readRates({ rates }: CurrencySettings, dir: string): readonly Rate[] {
+export function readRates({ rates, where }: CurrencySettings, dir: string): readonly Rate[] {
   const problems = gatherProblems();
   const file = isAbsolute(rates) ? rates : join(dir, rates);
   const text = readTextFile(file, 'the rates that the setting currency names', problems);
   const found = text === undefined ? [] : parseRates(text, file, problems);
-  problems.throwIfAny();
+  const mistakes = problems.error({ code: mistakenRates });
+  if (mistakes !== undefined) throw text === undefined ? withPlace(mistakes, where) : mistakes;
   return found;
+}
+
+/** A file that cannot be read, with the place of the setting that names it. */
+function withPlace({ mistakes }: UsageError, where: string | undefined): UsageError {
+  const setting = `the setting currency${where === undefined ? '' : ` in ${where}`}`;
+  return new UsageError(mistakes, { code: mistakenRates, next: act(`create the file, or correct ${setting}.`) });
 }
 
 /** Reads `date,rate` lines in any order. Reports every mistake with file and line. Pure. */

@@ -1,8 +1,11 @@
 import { exitCodes } from '../base/errors.ts';
 import { type Failure, unprovenWindowCode } from '../base/failure.ts';
+import { hourMs } from '../time/time.ts';
 
 /** Waiting is over: somebody must act. */
 export const nightsCause = 'three nights';
+/** What fails for longer than this is no longer waited for: nights are further apart, and tries of one night are not. */
+export const waitAtMostMs = 6 * hourMs;
 /** Out-of-date books are news once, for any cause. */
 export const outOfDateCause = 'out of date';
 

@@ -15,11 +15,11 @@ export {
   stepAfterMistakes,
   stepAfterRun,
 } from './kinds/run.ts';
-export { staleStep } from './kinds/stale.ts';
+export { idleWords, staleStep } from './kinds/stale.ts';
 export { type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
 export { alertRows } from './rows.ts';
 export { shownWithOthers } from './same-budget.ts';
 export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';
 export { unprovenWords, windowLines } from './unproven-words.ts';
 export { withUnusualCosts } from './unusual-costs.ts';
-export { missingCostWords } from './usual-costs.ts';
+export { missingCostWords, withUsualCosts } from './usual-costs.ts';

@@ -1,4 +1,5 @@
 import type { Effects } from '../base/effects.ts';
+import { act, asClause, type NextStep } from '../base/next-step.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
@@ -9,7 +10,7 @@ import type { HealthContext } from './context.ts';
 /** What is wrong with a clock, and what to do. */
 export interface ClockFault {
   readonly found: string;
-  readonly remedy: string;
+  readonly next: NextStep;
 }
 
 /** What dates in the future mean for the books; undefined if there are none. */
@@ -18,8 +19,10 @@ export async function futureInstants(connection: Connection, now: Instant): Prom
   if (lastAfter === undefined) return undefined;
   return {
     found: `the books have entries dated up to ${formatSecond(lastAfter)}, but this clock shows ${formatSecond(now)}: it is behind, or it was ahead when they were written. Until then --as-of returns older numbers`,
-    remedy:
-      'correct the clock and run "costbook ingest", which corrects these dates; then repeat the exports made since',
+    next: act(
+      'correct the clock and run "costbook ingest", which corrects these dates; then repeat the exports made since.',
+      'ingest',
+    ),
   };
 }
 
@@ -35,7 +38,7 @@ export async function warnOfFutureDates({
   const books = await openBooks(dir, { lockedDown: true, signal });
   try {
     const future = await futureInstants(books.connection, effects.now());
-    if (future !== undefined) tell(`warning: ${future.found}; ${future.remedy}`);
+    if (future !== undefined) tell(`warning: ${future.found}; ${asClause(future.next.words)}`);
   } finally {
     books.close();
   }

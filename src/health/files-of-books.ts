@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { CostbookError, DamagedFileError, LockedError } from '../base/errors.ts';
 import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
+import { type NextStep, repair } from '../base/next-step.ts';
 import { openLandingWriter } from '../fetch/index.ts';
 import {
   type Books,
@@ -16,14 +17,14 @@ import {
 import { journalFault, journalFolder } from '../warehouse/journal/index.ts';
 import { logsBeside } from '../warehouse/store/index.ts';
 
-/** A fault in the files of the books, and its remedy. */
+/** A fault in the files of the books, and the next step. */
 export interface FileFault {
   readonly file: 'snapshot' | 'warehouse' | 'journal' | 'other';
   readonly found: string;
-  readonly remedy: string;
+  readonly next: NextStep;
 }
 
-const remedy = 'run "costbook repair"';
+const next = repair();
 
 /**
  * Compares the open snapshot with its seal (rows, cost, load, journal event at publication), and checks the files next
@@ -38,7 +39,7 @@ export async function faultsOfFiles(
 ): Promise<FileFault[]> {
   const faults: FileFault[] = misplacedFiles(dir)
     .filter(({ stopsRuns }) => stopsRuns)
-    .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}, so no ingest can load`, remedy }));
+    .map((each) => ({ file: 'other', found: `${describeMisplaced(each)}, so no ingest can load`, next }));
   const journal =
     faults.length > 0
       ? undefined
@@ -46,12 +47,12 @@ export async function faultsOfFiles(
           isWhole: isThorough,
           published: books.published.journal,
         });
-  if (journal !== undefined) faults.push({ file: 'journal', found: journal.found, remedy });
+  if (journal !== undefined) faults.push({ file: 'journal', found: journal.found, next });
   for (const log of await logsBeside(snapshotFile(dir))) {
     faults.push({
       file: 'snapshot',
       found: `another program opened the snapshot for writing and left data/${basename(log)}: other DuckDB clients read that file and see different numbers; Costbook does not`,
-      remedy,
+      next,
     });
   }
   const found = await factsOf(books.connection, 'wh');
@@ -61,7 +62,7 @@ export async function faultsOfFiles(
     faults.push({
       file: 'snapshot',
       found: `the snapshot has ${describeFacts(found)}, but was published with ${describeFacts(published)}`,
-      remedy,
+      next,
     });
   }
   faults.push(...(await faultsOfWarehouse(dir, books, signal, isThorough)));
@@ -77,7 +78,7 @@ async function faultsOfWarehouse(
 ): Promise<FileFault[]> {
   const fault = await warehouseFault(dir);
   if (fault !== undefined)
-    return [{ file: 'warehouse', found: `data/warehouse.duckdb ${fault}, so no ingest can load`, remedy }];
+    return [{ file: 'warehouse', found: `data/warehouse.duckdb ${fault}, so no ingest can load`, next }];
   const isWritten = await isWrittenSincePublished(dir);
   if (!isWritten && !isThorough) return [];
   return compareWarehouse(dir, books, signal, isWritten).catch((error: unknown) => {
@@ -108,15 +109,15 @@ async function compareWarehouse(
     if (isLess || (isSame && differs)) {
       const has = describeFacts({ loadNumber, lastEvent, rowCount, cost });
       const found = `data/warehouse.duckdb has ${has}; the snapshot has ${describeFacts(seal)}, so no ingest can load`;
-      return [{ file: 'warehouse', found, remedy }];
+      return [{ file: 'warehouse', found, next }];
     }
     const changes = isWritten ? await present.changes() : [];
     if (changes.length === 0) return [];
     const found = `another program has changed data/warehouse.duckdb: ${changes.join(', ')}, so no ingest can load`;
-    return [{ file: 'warehouse', found, remedy }];
+    return [{ file: 'warehouse', found, next }];
   } catch (error) {
     if (error instanceof LockedError) return []; // a run is active
-    if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: error.found, remedy }];
+    if (error instanceof DamagedFileError) return [{ file: 'warehouse', found: error.found, next }];
     throw error;
   } finally {
     present?.close();

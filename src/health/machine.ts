@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { memoryLimitMb } from '../base/memory.ts';
 import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
+import { act, repair } from '../base/next-step.ts';
 import { nodeVersion, version } from '../base/version.ts';
 import { type LocalConfig, umaskOf } from '../config/index.ts';
+import { diskKey } from '../findings/index.ts';
 import { warehouseBytes } from '../warehouse/integrity/index.ts';
 import type { HealthContext } from './context.ts';
-import { type Found, fail, ok, type Seen, warn } from './found.ts';
+import { type Found, fail, ok, warn } from './found.ts';
 
 const nodeAtLeast = [20, 19] as const;
 
@@ -18,14 +20,14 @@ export function program(): readonly Found[] {
   const words = `Costbook ${version} on Node ${nodeVersion}`;
   return [
     isOld
-      ? fail(exitCodes.machine, `${words}, which is too old`, `install Node ${nodeAtLeast.join('.')} or newer`)
+      ? fail(exitCodes.machine, `${words}, which is too old`, act(`install Node ${nodeAtLeast.join('.')} or newer.`))
       : ok(words),
   ];
 }
 
 const gib = 1024 ** 3;
 
-export async function disk({ dir }: HealthContext, seen: Seen): Promise<readonly Found[]> {
+export async function disk({ dir }: HealthContext): Promise<readonly Found[]> {
   await access(dir, constants.W_OK).catch(() => {
     throw new UsageError(
       `this user cannot write to ${dir}: grant write access, or choose another project folder with --dir`,
@@ -35,18 +37,30 @@ export async function disk({ dir }: HealthContext, seen: Seen): Promise<readonly
   const free = bavail * bsize;
   const books = (await warehouseBytes(dir)) ?? 0;
   const words = `${gigabytes(free)} free in ${dir}; the books use ${gigabytes(books)}`;
-  // Publishing copies the books: for a moment they exist three times, and a night adds to them.
-  const needed = Math.max(0.2 * gib, 2 * books);
-  seen.lacksSpace = free < needed;
-  if (seen.lacksSpace)
-    return [fail(exitCodes.machine, words, `free some space: a nightly run needs up to ${gigabytes(needed)}`)];
-  if (free < 2 * needed) return [warn(words, 'free some space soon; landing.keepDays removes old pages')];
+  const needed = bytesNeeded(books);
+  if (free < needed) {
+    const step = act(`free some space: a run needs up to ${gigabytes(needed)}.`);
+    return [{ ...fail(exitCodes.machine, words, step), cause: diskKey }];
+  }
+  if (free < 2 * needed) return [warn(words, act('free some space soon; landing.keepDays removes old pages.'))];
   return [ok(words)];
+}
+
+/** Publishing copies the books: for a moment they exist three times, and a night adds to them. */
+function bytesNeeded(books: number): number {
+  return Math.max(0.2 * gib, 2 * books);
+}
+
+/** How much free space a run may need, in words: `205 MB`; and whether the disk has it. */
+export async function spaceOf(dir: string): Promise<{ readonly needed: string; readonly isEnough: boolean }> {
+  const needed = bytesNeeded((await warehouseBytes(dir)) ?? 0);
+  const { bavail, bsize } = await statfs(dir);
+  return { needed: gigabytes(needed), isEnough: bavail * bsize >= needed };
 }
 
 /** Folders in place of files of the books, and files in place of their folders. */
 export function misplaced({ dir }: HealthContext): readonly Found[] {
-  const remedy = 'run "costbook repair", which moves it aside';
+  const remedy = repair(', which moves it aside');
   return misplacedFiles(dir).map((each) =>
     each.stopsRuns
       ? fail(exitCodes.unproven, `${describeMisplaced(each)}, so no ingest can load`, remedy)
@@ -68,14 +82,16 @@ export async function fileModes(config: LocalConfig | undefined, { dir }: Health
   return [
     warn(
       `${words}: more users may read the books than fileMode ${octal(mode)} permits`,
-      `run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or change fileMode`,
+      act(`run "chmod -R g=${who(mode >> 3)},o=${who(mode)} ${folder}", or change fileMode.`),
     ),
   ];
 }
 
 export function memory(): readonly Found[] {
   const words = `DuckDB may use ${memoryLimitMb(false)} MB in an ingest, ${memoryLimitMb(true)} MB in a reader`;
-  return [totalmem() < 0.9 * gib ? warn(words, 'give the machine (or container) at least 1 GB of memory') : ok(words)];
+  return [
+    totalmem() < 0.9 * gib ? warn(words, act('give the machine (or container) at least 1 GB of memory.')) : ok(words),
+  ];
 }
 
 function gigabytes(bytes: number): string {

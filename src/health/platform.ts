@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { exitCodeOf, exitCodes, PlatformError } from '../base/errors.ts';
-import { failuresOf } from '../base/failure.ts';
-import { nextWords, refusedListingStep } from '../base/next-step.ts';
+import { act, refusedListingStep } from '../base/next-step.ts';
 import { type LocalAccount, type LocalConfig, readToken } from '../config/index.ts';
 import { reducedAccessOf, refusedListings } from '../ingest/index.ts';
 import { expiryOf, listings } from '../platform/index.ts';
@@ -31,11 +30,14 @@ export async function token(
   if (expiresAt <= now) {
     expired.add(account.id);
     const place = account.tokenSetting ?? 'the configuration';
-    return [fail(exitCodes.platform, `${from}, expired at ${at}`, `replace the token in ${place} with a new one`)];
+    const step = act(`replace the token in ${place} with a new one.`);
+    const host = account.url === undefined ? null : new URL(account.url).hostname;
+    const cause = { code: 'answered_401', subject: host, found: '', next: step };
+    return [{ ...fail(exitCodes.platform, `${from}, expired at ${at}`, step), cause }];
   }
   // A command prints a new token every night.
   if (account.token.kind !== 'command' && expiresAt < now + 48 * hourMs) {
-    return [warn(`${from}, expires at ${at}`, 'replace it before then, or use tokenCommand')];
+    return [warn(`${from}, expires at ${at}`, act('replace it before then, or use tokenCommand.'))];
   }
   return [ok(`${from}, valid until ${at}`)];
 }
@@ -58,7 +60,6 @@ export async function platform(
     access.push(...(await accessFound({ ...about, effects }, account, config, dir, known.seen)));
   }
   const seen = await askPlatform(asked, context, { compares: true, inspect }).catch((error: unknown) => {
-    known.seen.platformFaults.push(...failuresOf(error));
     // The token is reported as expired: that is the step to take.
     if (error instanceof PlatformError && error.status === 401 && known.seen.expired.has(account.id)) return undefined;
     throw error;
@@ -70,7 +71,7 @@ export async function platform(
       fail(
         exitCodes.usage,
         `the token sees ${seen.accounts.length} accounts`,
-        'set account in costbook.yaml to one of them',
+        act('set account in costbook.yaml to one of them.'),
       ),
     ];
   }
@@ -121,14 +122,14 @@ async function reducedAccessFound(
     return [
       warn(
         `the token sees account ${about.account}, and the books have ${names}: the next ingest adds an account`,
-        `use a token of ${names}, or set account in costbook.yaml`,
+        act(`use a token of ${names}, or set account in costbook.yaml.`),
       ),
     ];
   }
   const reduced = await reducedAccessOf(about, books, config);
   if (reduced === undefined) return [];
   const words = `${reduced.found}. The next ingest changes nothing and ends with exit code ${exitCodes.unproven}`;
-  return [fail(exitCodes.unproven, words, nextWords(reduced.next))];
+  return [fail(exitCodes.unproven, words, reduced.next)];
 }
 
 /** A member may not read every listing: refused ones count if the platform served them before, or serves none. */
@@ -146,7 +147,7 @@ async function refusedListingsFound(
   if (first === undefined) return [];
   const names = missing.map(({ resourceType }) => resourceType).join(', ');
   const words = `the platform refuses to list ${names} (${first.error.status}): their costs have no labels`;
-  return [warn(words, nextWords(refusedListingStep))];
+  return [warn(words, refusedListingStep)];
 }
 
 /** The published books; undefined if they cannot be read, which is reported with them. */
@@ -171,7 +172,7 @@ function differencesFound({
       fail(
         exitCodes.platform,
         `the platform does not list ${names(missingDimensions)} among the dimensions of costs`,
-        'ask the platform whether it still groups costs by them: Costbook needs all five',
+        act('ask the platform whether it still groups costs by them: Costbook needs all five.'),
       ),
     );
   }
@@ -179,7 +180,7 @@ function differencesFound({
     found.push(
       warn(
         `the platform also groups costs by ${names(newDimensions)}, which this version of Costbook does not store`,
-        'nothing is missing from the costs; look for a newer version',
+        act('look for a newer version; nothing is missing from the costs.'),
       ),
     );
   }
@@ -187,7 +188,7 @@ function differencesFound({
     found.push(
       warn(
         `the platform has costs of ${names(newResourceTypes)}, which its interface does not name`,
-        'they are stored like all others; check that budgets and allocation rules cover them',
+        act('check that budgets and allocation rules cover them; they are stored like all others.'),
       ),
     );
   }
@@ -214,14 +215,17 @@ export function clockFound(aheadMs: number | undefined, givenNow: Instant | unde
     if (givenAheadMs > 0) {
       return warn(
         `${words} ahead of the platform's clock`,
-        'leave out --now: the platform has no costs from the future',
+        act('leave out --now: the platform has no costs from the future.'),
       );
     }
     if (Math.abs(aheadMs) <= skewLimitMs) return ok(`${words} behind the platform's clock`);
-    return warn(`${skewOf(aheadMs)}, and ${words} behind it`, "correct --now (COSTBOOK_NOW) and this machine's clock");
+    return warn(
+      `${skewOf(aheadMs)}, and ${words} behind it`,
+      act("correct --now (COSTBOOK_NOW) and this machine's clock."),
+    );
   }
   if (Math.abs(aheadMs) <= skewLimitMs) return ok("this machine's clock agrees with the platform's");
-  return warn(skewOf(aheadMs), "correct this machine's clock and synchronize it with NTP");
+  return warn(skewOf(aheadMs), act("correct this machine's clock and synchronize it with NTP."));
 }
 
 function skewOf(aheadMs: number): string {

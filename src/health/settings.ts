@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { CostbookError, exitCodes, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, holidaysOf, type LocalConfig, loadConfig } from '../config/index.ts';
 import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
@@ -46,7 +47,7 @@ export function currency({ currency }: LocalConfig, { dir, effects }: HealthCont
     const date = formatInstant(rates.at(-1)?.from ?? 0).slice(0, 10);
     const words = `${counted(rates.length, 'rate')} of ${currency.code}, the last of ${date}`;
     if (!areOld(rates, effects.now())) return [ok(words)];
-    return [warn(`${words}, more than ${oldAfterDays} days ago`, `add newer rates to ${currency.rates}`)];
+    return [warn(`${words}, more than ${oldAfterDays} days ago`, act(`add newer rates to ${currency.rates}.`))];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return faultsIn(error);
@@ -94,7 +95,7 @@ export async function sqlFiles({ dir, signal }: HealthContext): Promise<readonly
   const tried = await triedInBooks(dir, all, signal);
   const problems = tried ?? all.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) {
-    return problems.map((words) => fail(exitCodes.usage, words, 'correct it, or move it away; the others work'));
+    return problems.map((words) => fail(exitCodes.usage, words, act('correct it, or move it away; the others work.')));
   }
   const depth =
     tried === undefined ? ' (only headers checked: there are no books of this version to run their SQL on)' : '';

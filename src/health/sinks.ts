@@ -1,4 +1,5 @@
 import { exitCodes } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { type ActingSettings, isActing, isStandardSecret, sinkFault } from '../sinks/index.ts';
 import { findOnPlatform } from './acting-sinks.ts';
@@ -18,11 +19,11 @@ async function actingSink(
     case 'found':
       return [ok('exists; it was not called')];
     case 'unknown':
-      return [warn(`could not be looked up: ${found.reason}`, `run ${test}, which calls the ${settings.type}`)];
+      return [warn(`could not be looked up: ${found.reason}`, act(`run ${test}, which calls the ${settings.type}.`))];
     case 'disabled':
-      return [fail(exitCodes.undelivered, found.reason, `switch it on, then run ${test}`)];
+      return [fail(exitCodes.undelivered, found.reason, act(`switch it on, then run ${test}.`))];
     case 'missing':
-      return [fail(exitCodes.undelivered, found.reason, `correct the sink in costbook.yaml, then run ${test}`)];
+      return [fail(exitCodes.undelivered, found.reason, act(`correct the sink in costbook.yaml, then run ${test}.`))];
   }
 }
 
@@ -37,7 +38,7 @@ export async function examineSinks(
     await look('sinks', () => [
       warn(
         'there are none, so nobody is notified of alerts',
-        'add one under sinks in costbook.yaml; it then gets every open alert',
+        act('add one under sinks in costbook.yaml; it then gets every open alert.'),
       ),
     ]);
   }
@@ -46,7 +47,7 @@ export async function examineSinks(
       await look(`sink ${sink.name}`, () => [
         warn(
           'its secret does not start with whsec_, so Standard Webhooks libraries cannot verify the signature',
-          'create one with: echo "whsec_$(openssl rand -base64 32)"',
+          act('create one with "echo whsec_$(openssl rand -base64 32)".'),
         ),
       ]);
     }
@@ -58,7 +59,16 @@ export async function examineSinks(
       const fault = await sinkFault(settings, context.signal);
       return fault === undefined
         ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
-        : [fail(exitCodes.undelivered, fault, `correct the sink, then run "costbook alerts test ${sink.name}"`)];
+        : [
+            {
+              ...fail(
+                exitCodes.undelivered,
+                fault,
+                act(`correct the sink, then run "costbook alerts test ${sink.name}".`),
+              ),
+              cause: `sink/${sink.name}`,
+            },
+          ];
     });
   }
 }

@@ -1,3 +1,4 @@
+import { act, asClause, type NextStep } from '../base/next-step.ts';
 import { counted } from '../text/counted.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
@@ -6,19 +7,27 @@ import type { Connection } from '../warehouse/store/index.ts';
 export interface Undelivered {
   readonly messages: number;
   readonly found: string;
+  readonly sink: string;
+  readonly next: NextStep;
+  /** The same without full stop, for `--json`. */
   readonly remedy: string;
 }
 
 /** The undelivered messages by sink, in words. */
 export async function undelivered(connection: Connection): Promise<readonly Undelivered[]> {
   const rows = await connection.rows(await readSql('status', 'pending_messages'));
-  return rows.map(({ sink, messages, since, reason }) => ({
-    messages: Number(messages),
-    found:
-      `${counted(Number(messages), 'message')} to the sink ${sink} since ${since} ` +
-      `${Number(messages) === 1 ? 'is' : 'are'} not delivered${reason === null ? '' : `: ${reason}`}`,
-    remedy:
+  return rows.map(({ sink: name, messages, since, reason }) => {
+    const [sink, count] = [String(name), Number(messages)];
+    const next = act(
       `run "costbook alerts test ${sink}", which sends a test message. If it arrives, the sink works again: run "costbook alert", ` +
-      'which sends what waits, or leave it to the next run. If not, check its address in costbook.yaml and its service',
-  }));
+        'which sends what waits, or leave it to the next run. If not, check its address in costbook.yaml and its service.',
+      'alert',
+    );
+    return {
+      ...{ sink, messages: count, next, remedy: asClause(next.words) },
+      found:
+        `${counted(count, 'message')} to the sink ${sink} since ${since} ` +
+        `${count === 1 ? 'is' : 'are'} not delivered${reason === null ? '' : `: ${reason}`}`,
+    };
+  });
 }

@@ -1,19 +1,41 @@
+import { exitCodes } from '../base/errors.ts';
 import { act, type NextStep, wait } from '../base/next-step.ts';
+import { describeSpan, hourMs, type Instant } from '../time/time.ts';
 import type { UnendedRun } from '../warehouse/integrity/index.ts';
+import { type Problem, problemOf } from './problem.ts';
 
-/** A run without an end in words, and the next step; an active run needs none. Pure. */
-export function unendedWords({ runNumber, command, startedAt, step, isActive }: UnendedRun): {
-  readonly found: string;
-  readonly next: NextStep | undefined;
-} {
+/** A run that works for longer than this may hang: the jobs that come with Costbook end after 6 hours. */
+const hangsAfterMs = 12 * hourMs;
+
+/** A run without an end, as a problem: it was killed, or is active. Pure. */
+export function unendedProblem(unended: UnendedRun | null, now: Instant): readonly Problem[] {
+  if (unended === null) return [];
+  const found = foundWords(unended);
+  const next = unended.isActive ? stepWhileActive(unended, now) : stepAfterKill(unended);
+  return [
+    problemOf({ key: `unended/${unended.runNumber}`, subject: 'runs', found, next, exitCode: exitCodes.unproven }),
+  ];
+}
+
+function foundWords({ runNumber, command, startedAt, step, isActive }: UnendedRun): string {
   const where = step === undefined ? '' : ` in the step ${step}`;
-  if (isActive) return { found: `run ${runNumber} (${command}) is active since ${startedAt}${where}`, next: undefined };
-  return {
-    found: `run ${runNumber} (${command}) of ${startedAt} was interrupted${where}. Nothing is lost`,
-    next: isRepeated(command)
-      ? wait(`the next run fetches what is missing. To run it now: "costbook ${command}".`)
-      : act(`start it again with the words that it had: "costbook help ${command}" shows them.`),
-  };
+  return isActive
+    ? `run ${runNumber} (${command}) is active since ${startedAt}${where}`
+    : `run ${runNumber} (${command}) of ${startedAt} was interrupted${where}. Nothing is lost`;
+}
+
+function stepWhileActive({ command, startedAt }: UnendedRun, now: Instant): NextStep {
+  const activeMs = now - Date.parse(startedAt);
+  if (activeMs < hangsAfterMs) return wait('until it ends.');
+  return act(
+    `it takes ${describeSpan(activeMs)} so far: if it hangs, end its process. Then run "costbook ${command}".`,
+  );
+}
+
+function stepAfterKill({ command }: UnendedRun): NextStep {
+  return isRepeated(command)
+    ? wait(`the next run fetches what is missing. To run it now: "costbook ${command}".`)
+    : act(`start it again with the words that it had: "costbook help ${command}" shows them.`);
 }
 
 /** Whether a later run does the same; a close is started by a person, with arguments. */

@@ -3,6 +3,7 @@ import { PlatformError } from '../base/errors.ts';
 import { askQuery } from '../fetch/index.ts';
 import {
   bucketsOf,
+  dailyWindows,
   daysQueries,
   daysQuery,
   everyDay,
@@ -15,13 +16,21 @@ import {
   seriesQuery,
   settledDays,
   settledUntil,
-  splitAtMidnight,
   wholeMonths,
 } from '../fetch/plan/index.ts';
 import { largestMagnitude, plainDecimal } from '../money/money.ts';
 import type { Client } from '../platform/index.ts';
 import { type GroupByDimension, metricsLimits } from '../platform/interface/index.ts';
-import { floorHour, formatInstant, formatWindow, type Instant, unionWindows, type Window } from '../time/time.ts';
+import {
+  addCalendarMonths,
+  floorHour,
+  floorMonth,
+  formatInstant,
+  formatWindow,
+  type Instant,
+  unionWindows,
+  type Window,
+} from '../time/time.ts';
 import {
   type Contradiction,
   contradictedQuestions,
@@ -158,7 +167,8 @@ async function verifySeries(past: Past): Promise<Window[]> {
   const differing = found.filter(({ comparison }) => comparison.differences.length > 0);
   const byDay = differing.filter(({ question }) => question.unit === 'day');
   const byMonth = differing.filter(({ question }) => question.unit === 'month');
-  const narrowed = (await Promise.all(byMonth.map((one) => narrow(past, one)))).flat();
+  const narrower = byMonth.flatMap(({ query, comparison }) => narrowerQueries(query, comparison.differences));
+  const narrowed = await askAll(past, narrower);
   past.asked.push(...narrowed);
   return differingDays(past, [...byDay, ...narrowed]);
 }
@@ -319,14 +329,15 @@ function includesQuestion(question: PastQuery, recorded: ContradictedQuestion): 
   );
 }
 
-/** Fetches by day a month in which series differ. */
-async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]> {
-  const months = bucketsIn(query, comparison.differences).flatMap(splitAtMidnight);
-  const narrower = months.map((window) => {
-    const within = comparison.differences.filter(
-      ({ bucketStart }) => bucketStart >= window.start && bucketStart < window.end,
+/**
+ * The queries by day about the months in which series differ, each with all of its differences and as small as it can be.
+ * Months in a row are one window, as long as the platform allows. Pure.
+ */
+export function narrowerQueries(query: Query, differences: readonly PastDifference[]): Query[] {
+  return dailyWindows(bucketsIn(query, differences)).map((window) => {
+    const within = differences.filter(
+      ({ bucketStart }) => bucketStart < window.end && monthEnd(bucketStart) > window.start,
     );
-    // The smallest query that contains all differences of this month.
     return {
       ...query,
       ...seriesQuery(window, 'daily', {
@@ -337,7 +348,10 @@ async function narrow(past: Past, { query, comparison }: Asked): Promise<Asked[]
       groupBy: query.groupBy,
     };
   });
-  return askAll(past, narrower);
+}
+
+function monthEnd(instant: Instant): Instant {
+  return addCalendarMonths(floorMonth(instant), 1);
 }
 
 /**

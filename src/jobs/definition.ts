@@ -75,6 +75,8 @@ export interface Job {
   readonly steps: readonly Step[];
   /** The time limit of a run; undefined for no limit. */
   readonly timeoutMs: number | undefined;
+  /** The line of its key; undefined if the file does not set it. */
+  readonly timeoutLine: number | undefined;
   /** Whether missed slots are caught up by one run, or skipped. */
   readonly catchUp: 'once' | 'skip';
   /** Whether `costbook schedule` runs it; `costbook run` always does. */

@@ -15,16 +15,18 @@ export type HealthAnswers = Readonly<
 export function serveHealth(
   { host, port }: { readonly host: string; readonly port: number },
   answers: HealthAnswers,
+  redact: (text: string) => string,
 ): Promise<Listening> {
   const isThisMachine = isLoopbackHost(host.includes(':') ? `[${host}]` : host);
-  return listen(answerFrom(answers, isThisMachine), { host, port, option: '--health-port' });
+  return listen(answerFrom(answers, isThisMachine, redact), { host, port, option: '--health-port' });
 }
 
-function answerFrom(answers: HealthAnswers, isThisMachine: boolean): RequestListener {
+function answerFrom(answers: HealthAnswers, isThisMachine: boolean, redact: (text: string) => string): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined;
-    function send(status: number, type: string, body: string): void {
+    function send(status: number, type: string, given: string): void {
+      const body = redact(given);
       response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
       response.end(request.method === 'HEAD' ? undefined : body);
     }

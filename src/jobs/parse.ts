@@ -99,7 +99,11 @@ function readWhole(input: JobInput, steps: Step[]): Job {
   if (read === undefined) throw new Error(`${file}: not a valid job, for an unknown reason`);
   const { schedule, timeZone = zoneOf('UTC'), timeout, catchUp = 'once', enabled = true, ping } = read;
   const place = { name: basename(file, '.yaml'), file, isBuiltIn };
-  return { ...place, ...schedule, zone: timeZone, steps, timeoutMs: timeout, catchUp, isEnabled: enabled, ping };
+  const timeoutLine = timeout === undefined ? undefined : givenAt(root, ['timeout']).position?.line;
+  return {
+    ...{ ...place, ...schedule, zone: timeZone, steps, timeoutMs: timeout, timeoutLine },
+    ...{ catchUp, isEnabled: enabled, ping },
+  };
 }
 
 /** What a job's file may have. */

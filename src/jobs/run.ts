@@ -1,5 +1,5 @@
 import type { Log } from '../base/effects.ts';
-import { exitCodeOf, exitCodes, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
+import { exitCodeOf, exitCodes, foundIn, MachineError, messageOf, worstExitCode } from '../base/errors.ts';
 import { type Failure, failuresOf, textOf } from '../base/failure.ts';
 import type { Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
@@ -109,7 +109,7 @@ function leftOutReason(
 ): string | undefined {
   if (signal.aborted) return messageOf(signal.reason);
   if (step.name === 'alert') return undefined;
-  if (timeout.aborted) return messageOf(timeout.reason);
+  if (timeout.aborted) return foundIn(timeout.reason);
   const { needs } = stepRules[step.name];
   // A step that was left out blocks later steps just like a failed one.
   const missing = results.find((result) => needs.includes(result.step) && result.outcome !== 'done');

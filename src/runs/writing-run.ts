@@ -1,4 +1,12 @@
-import { CostbookError, exitCodeOf, exitCodes, LockedError, messageOf, worstExitCode } from '../base/errors.ts';
+import {
+  CostbookError,
+  exitCodeOf,
+  exitCodes,
+  isForRepair,
+  LockedError,
+  messageOf,
+  worstExitCode,
+} from '../base/errors.ts';
 import { type Failure, failuresOf, redactedFailures } from '../base/failure.ts';
 import { stepSentence } from '../base/next-step.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
@@ -6,6 +14,7 @@ import { openProjectWarehouse } from '../ingest/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { Run } from '../warehouse/ledger/index.ts';
+import { tellBeforeRun } from './before-run.ts';
 import type { RunContext, RunUnderWay } from './context.ts';
 
 /** The outcome of a command that writes. */
@@ -90,13 +99,19 @@ export async function openForRun(
 ): Promise<Warehouse> {
   const begun = performance.now();
   try {
-    return await openProjectWarehouse(waitMs, context, { areViewsLater: what.command === 'ingest' });
+    const warehouse = await openProjectWarehouse(waitMs, context, { areViewsLater: what.command === 'ingest' });
+    await tellBeforeRun(what.command, warehouse, context).catch((error: unknown) => {
+      warehouse.close();
+      throw error;
+    });
+    return warehouse;
   } catch (error) {
     if (error instanceof LockedError || context.signal.aborted) throw error;
     const { writeUnpublished } = await import('../metrics/index.ts');
     await writeUnpublished({ ...unpublished(what, begun, exitCodeOf(error), context), isUnrecorded: true }, context);
     const name = what.job === undefined ? what.command : `${what.command} ${what.job}`;
-    if (notifies) await alertUnstored(name, error, context);
+    // Nobody else may look for days: each writer says once that the books are damaged.
+    if (notifies || isForRepair(error)) await alertUnstored(name, error, context);
     throw error;
   }
 }

@@ -6,11 +6,14 @@ import { money } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { problemsSection, statusOf } from './problems.ts';
 import { textOf } from './resource-states.ts';
 
 /** The page for whoever is on call: is everything proven and fresh, and how did the last runs end? */
-export async function healthPage({ view, now }: PageRequest): Promise<Page> {
-  const [state, accounts, runs, steps, listings, messages, calendar, compared] = await Promise.all([
+export async function healthPage(request: PageRequest): Promise<Page> {
+  const { view, now } = request;
+  const [status, state, accounts, runs, steps, listings, messages, calendar, compared] = await Promise.all([
+    view.scope.kind === 'all' ? statusOf(request) : undefined,
     readBooksState(view),
     view.rows('account_health'),
     view.rows('last_runs'),
@@ -29,6 +32,7 @@ export async function healthPage({ view, now }: PageRequest): Promise<Page> {
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">${age === undefined ? '' : `${age} h ago`}</div></dd></div>
 <div class="tile"><dt>Settled through</dt><dd><span class="big">${state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough).slice(0, 16)}</span><div class="note">the platform should no longer change hours before this</div></dd></div>
 </dl>
+${status === undefined ? '' : problemsSection(status.problems)}
 ${calendar}
 <section>${table(
       'Accounts',

@@ -1,4 +1,3 @@
-import { allOpenAlerts } from '../alerts/index.ts';
 import {
   type Chart,
   costOverTime,
@@ -19,7 +18,6 @@ import {
   dayMs,
   formatInstant,
   formatMonth,
-  hourMs,
   type Instant,
   monthName,
   shownInstant,
@@ -41,18 +39,16 @@ import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import { readMovers } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
+import { problemsSection, type Shown, statusOf } from './problems.ts';
 import { shownSql } from './shown-sql.ts';
 import type { BooksView } from './snapshots.ts';
 
 const moversShown = 8;
 const moverDays = 7;
 const trendDays = 30;
-/** Checks of open alerts run again once per snapshot; a page does not wait longer for one. */
-const checkMs = 5000;
-
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
 export async function overviewPage(request: PageRequest): Promise<Page> {
-  const { view, now, project } = request;
+  const { view, now } = request;
   const state = await readBooksState(view);
   if (state.month === undefined || state.completeThrough === null) {
     return {
@@ -63,20 +59,12 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, alerts, budgets, trust, differing] = await Promise.all([
+  const [month, trend, movers, status, budgets, trust, differing] = await Promise.all([
     readMonth(view, state.month.start, { through, completeFrom: state.completeFrom }),
     readTrend(view, through),
     readMovers(view, { days: moverDays, through, completeFrom: state.completeFrom, count: moversShown }),
     // Alerts name budgets and workspaces that others may not see.
-    isAll
-      ? view.once(`open alerts ${Math.floor(now / hourMs)}`, (connection) =>
-          allOpenAlerts(connection, now, {
-            dir: project.dir,
-            signal: new AbortController().signal,
-            timeoutMs: checkMs,
-          }),
-        )
-      : [],
+    isAll ? statusOf(request) : undefined,
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
     readDifferingMonths(view),
@@ -89,7 +77,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
 ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
 ${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
 </div>
-${isAll ? alertsSection(alerts) : ''}
+${status === undefined ? '' : html`${problemsSection(status.problems)}${alertsSection(alertsOf(status))}`}
 <div class="grid">
 <section>${table(
       `Biggest changes: the last 7 days against the 7 before`,
@@ -107,6 +95,12 @@ ${isAll ? alertsSection(alerts) : ''}
 ${budgets}
 </div>`,
   };
+}
+
+/** The open alerts that no problem is about. */
+function alertsOf({ alerts, problems }: Shown): readonly OpenAlert[] {
+  const above = problems.flatMap(({ key = '', followKeys = [] }) => [key, ...followKeys]);
+  return alerts.list.filter(({ key }) => !above.includes(key));
 }
 
 function alertsSection(alerts: readonly OpenAlert[]): Markup {

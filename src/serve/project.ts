@@ -1,4 +1,5 @@
 import type { LocalConfig } from '../config/index.ts';
+import type { Status } from '../health/index.ts';
 import type { ChildWork } from './child-work.ts';
 
 /** The project that a dashboard shows, besides its books. */
@@ -7,6 +8,8 @@ export interface Project {
   readonly dir: string;
   /** The configuration as it is now. Throws UsageError with its mistakes. */
   config(): LocalConfig;
+  /** Its status now: the problems are those of every other list. */
+  status(): Promise<Status>;
   /** Work in child processes. */
   readonly work: ChildWork;
 }

@@ -11,6 +11,7 @@ import type { Log } from '../base/effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../base/errors.ts';
 import { listen } from '../base/listen.ts';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
+import type { Status } from '../health/index.ts';
 import type { LimitedBooks } from '../mcp/index.ts';
 import { metricsText } from '../metrics/index.ts';
 import { type AddressPart, decodePart } from '../text/dashboard-address.ts';
@@ -65,6 +66,8 @@ export interface DashboardOptions {
   readonly signal: AbortSignal;
   /** The configuration as it is now. Throws UsageError with its mistakes. */
   readonly config: () => LocalConfig;
+  /** The status of the project now. */
+  readonly status: () => Promise<Status>;
   readonly commands: ProjectCommands;
   /** How long the queries of a page may take together, in milliseconds; 30 seconds by default. */
   readonly pageMs?: number;
@@ -142,7 +145,12 @@ type Env = { Variables: { viewer: Viewer; assets: AssetUrls; base: string } };
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { dir, host, port, reader, settings, now } = options;
   const { urls, byPath } = await loadAssets();
-  const project = { dir, config: options.config, work: childWork(dir, options.commands, options.signal) };
+  const project = {
+    dir,
+    config: options.config,
+    status: options.status,
+    work: childWork(dir, options.commands, options.signal),
+  };
   const snapshots = openSnapshots({
     dir,
     reader,

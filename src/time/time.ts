@@ -91,6 +91,11 @@ export function describeSpan(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
+/** Whether an instant is known and more than so many hours ago. Pure. */
+export function isOlder(at: string | null, now: Instant, hours: number): boolean {
+  return at !== null && Date.parse(at) < now - hours * hourMs;
+}
+
 const durationUnits = new Map([
   ['s', 1000],
   ['m', 60_000],

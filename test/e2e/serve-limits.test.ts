@@ -106,6 +106,7 @@ test('a page that takes longer than its limit says so, is not stored, and works 
     log: { info: () => undefined, warn: () => undefined },
     signal: new AbortController().signal,
     config: () => loadConfig({ dir, env: {}, now: 0, requireAccounts: false }),
+    status: () => Promise.resolve({ problems: [], alerts: { list: [] } } as never),
     commands: {
       reportRows: () => Promise.reject(new Error('not used')),
       budgetBacktest: () => Promise.reject(new Error('not used')),

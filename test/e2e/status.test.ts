@@ -1,7 +1,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { unendedWords } from '../../src/health/index.ts';
+import { unendedProblem } from '../../src/health/unended-words.ts';
 import {
   askSnapshot,
   costsIn,
@@ -125,15 +125,16 @@ describe('the screen', () => {
     expect(lines[1]).toMatch(
       /^ {2}- 0\.\d+ USD: costs of account acc_one in 2026-09 differ from the platform's totals \(\d+ windows?.*\)$/,
     );
-    expect(lines[2]).toMatch(/^ {4}Wait: the next "costbook ingest" fetches these hours again/);
-    expect(lines[3]).toMatch(
-      /^ {2}- account acc_one is complete only through .*, \d+ (h|days) ago; the limit is 26 h$/,
+    expect(lines[2]).toMatch(
+      /^ {4}So: account acc_one is complete only through .*, \d+ (h|days) ago; the limit is 26 h; later costs are missing, /,
     );
+    expect(lines[3]).toMatch(/^ {4}Wait: the next "costbook ingest" fetches these hours again/);
     expect(bad.stdout.match(/Wait: the next/g)).toHaveLength(1);
     expect(bad.stdout, 'the failed ingest is the same fact').not.toContain('the last ingest failed');
     expect(lines.length).toBeLessThan(24);
     const { reasons } = await status(dir, '2026-09-16T00:30:00Z');
-    expect(reasons.map((reason: string) => `  - ${reason}`)).toEqual([lines[1], lines[3]]);
+    expect(`  - ${reasons[0]}`).toBe(lines[1]);
+    expect(lines[2]).toContain(`    So: ${reasons[1]}; `);
   });
 
   test('shows once why an ingest failed, as alerts and doctor do', async () => {
@@ -150,7 +151,7 @@ describe('the screen', () => {
     );
     expect(screen?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(alerts?.stdout).toMatch(/ingest failed\n.*ECONNREFUSED/);
-    expect(doctor?.stdout).toMatch(/WARN {2}books: the last run \(run nightly\) failed: ingest: .*ECONNREFUSED/);
+    expect(doctor?.stdout).toMatch(/WARN {2}runs: the last ingest failed at .*ECONNREFUSED/);
     expect(doctor?.stdout.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(doctor?.stdout).not.toContain('Check the URL');
     const step =
@@ -171,9 +172,11 @@ describe('the screen', () => {
     expect(lines[0]).toMatch(/^YES/);
     expect(lines[1]).toMatch(/jobs\/nightly\.yaml:2:9: .*"ingst"/);
     expect(lines[2]).toMatch(/jobs\/nightly\.yaml:2:16: .*"focuss"/);
-    expect(lines[3]).toMatch(/"costbook run nightly" and "costbook schedule" do not start\. Act: correct the file/);
-    expect(lines[4]).toMatch(/jobs\/budgets\.yaml:1:10: /);
-    expect(lines[5]).toMatch(/budgets are not evaluated\. Act: /);
+    expect(lines[3]).toBe('    So: "costbook run nightly" and "costbook schedule" do not start');
+    expect(lines[4]).toBe('    Act: correct the file. "costbook schedule --list" shows whether it is right.');
+    expect(lines[5]).toMatch(/jobs\/budgets\.yaml:1:10: /);
+    expect(lines[6]).toBe('    So: budgets are not evaluated');
+    expect(lines[7]).toBe('    Act: fix this. Then run "costbook alert" again.');
     const { jobFiles } = await status(dir, now);
     expect(jobFiles.map(({ mistakes }: { mistakes: string[] }) => mistakes.length)).toEqual([2, 1]);
   });
@@ -300,5 +303,10 @@ test('names an export of books that these do not have, and what replaces it', as
 
 test('a close that was killed is named with a step that works as it is printed', () => {
   const killed = { runNumber: 4, startedAt: '2026-10-05T03:00:00Z', step: undefined, isActive: false };
-  expect(unendedWords({ ...killed, command: 'close' }).next?.words).toContain('"costbook help close"');
+  expect(unendedProblem({ ...killed, command: 'close' }, 0)[0]?.next.words).toContain('"costbook help close"');
+});
+
+test('at the end of the calendar is refused as a mistake, not as a bug', async () => {
+  const { exitCode, stderr } = await runCli(['status', '--dir', loaded, '--now', '9999-12-31']);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('expected an instant before 9000-01-01T00:00:00Z')]);
 });

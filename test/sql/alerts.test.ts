@@ -86,6 +86,7 @@ describe('facts about the data', () => {
         state: 'raised',
         completeThrough: '2026-09-07T00:00:00Z',
         freshnessHours: 26,
+        ...{ command: 'ingest', fetchedAt: null, isIdle: false },
       },
     ]);
     expect(await factsOf(old, ['acc_two'])).toEqual([]);

@@ -241,7 +241,31 @@ describe('the next step of a failed run that carries one', () => {
       who: 'Act',
       words: expect.stringContaining('api.example.com'),
     });
-    expect(step('2026-10-02T02:15:00Z').words).toContain('"costbook doctor"');
+    expect(step('2026-10-02T02:15:00Z').words).toMatch(/^run "costbook ingest" again: /);
+  });
+
+  test('of a killed run is none, of several to find what ends them; each is news once and ends without a message', () => {
+    const killed = (kills: number): LastRun => ({
+      ...{ command: 'run nightly (in its step check)', startedAs: 'run nightly', runNumber: 4, kills },
+      ...{ outcome: 'interrupted', exitCode: null, failures: [], error: null, errorCode: null, nextStep: null },
+      endedAt: '2026-10-01T02:15:00Z',
+    });
+    const [once] = factsOf({ runs: [killed(1)] });
+    expect(once).toMatchObject({ key: 'run/killed', severity: 'warning', state: 'raised' });
+    expect(wordsOfAlert(once as AlertFact)).toMatchObject({
+      title: 'run nightly (in its step check) was killed',
+      next: 'No action needed: the runs after it catch up.',
+    });
+    expect(stepOf(factsOf({ runs: [killed(3)] })[0] as never)).toMatchObject({
+      who: 'Act',
+      words: expect.stringMatching(/^find what ends the run.* Then run "costbook run nightly" again\.$/),
+    });
+    const open = { key: 'run/killed', occurrence: 1, isOpen: true, isNotified: true, acknowledgedUntil: undefined };
+    const known = { ...open, raisedAt: start, fact: JSON.stringify(once), sinks: ['out'] };
+    expect(factsOf({}, [known])).toMatchObject([{ key: 'run/killed', state: 'withdrawn' }]);
+    // An alert of the same night that the ingest was interrupted says it already.
+    const ingest = { ...killed(1), command: 'ingest', kills: undefined } as never as LastRun;
+    expect(factsOf({ runs: [ingest, killed(1)] }).map(({ key }) => key)).toEqual(['run/ingest']);
   });
 
   test('names every invoice of the account that contains a change, if the changed month itself is to bill it', () => {

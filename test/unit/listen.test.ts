@@ -163,7 +163,7 @@ test('connections that send nothing, or whose answers are not read, lock nobody 
 const health = { '/metrics': async () => ({ status: 200, body: 'cost 1\n'.repeat(2000) }) };
 
 test('the addresses for monitors hold as little for a client that does not read', async () => {
-  const server = await serveHealth({ host: '127.0.0.1', port: 0 }, health);
+  const server = await serveHealth({ host: '127.0.0.1', port: 0 }, health, (text) => text);
   opened.push(server);
   const socket = await asking(
     { server },
@@ -182,7 +182,7 @@ test.each([
   ['127.0.0.1', 'localhost.example.com', 421],
   ['0.0.0.0', 'monitor.example.com', 200],
 ])('metrics at %s answer to the name %s with %i', async (host, name, status) => {
-  const server = await serveHealth({ host, port: 0 }, health);
+  const server = await serveHealth({ host, port: 0 }, health, (text) => text);
   opened.push(server);
   const socket = connect(server.address.port, '127.0.0.1');
   opened.push({ close: () => socket.destroy() });

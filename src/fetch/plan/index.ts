@@ -1,5 +1,6 @@
-export { bucketsOf, splitAtMidnight } from './buckets.ts';
+export { bucketsOf } from './buckets.ts';
 export {
+  dailyWindows,
   daysQueries,
   everyDay,
   monthsQueries,

@@ -53,9 +53,20 @@ export function daysQueries(
   groups: number,
 ): { readonly queries: readonly Query[]; readonly byWorkspace: boolean } {
   const byWorkspace = role === 'admin' && groups <= metricsLimits.maxPageSize;
-  const parts = days.flatMap(splitAtMidnight).reverse();
-  const windows = parts.flatMap((part) => coverWindows([part], maxWindowDays.daily * dayMs));
+  const windows = days.toReversed().flatMap((part) => dailyWindows([part]));
   return { queries: windows.map((window) => daysQuery(window, byWorkspace)), byWorkspace };
+}
+
+/**
+ * The fewest windows that daily resolution allows and that cover all of these, newest first. A part of a day is a window of
+ * its own.
+ */
+export function dailyWindows(parts: readonly Window[]): Window[] {
+  const whole = unionWindows(parts).flatMap(splitAtMidnight);
+  const begun = whole.filter(({ start, end }) => start !== floorDay(start) && end === floorDay(start) + dayMs);
+  const others = whole.filter((part) => !begun.includes(part));
+  const windows = [...coverWindows(others, maxWindowDays.daily * dayMs).flatMap(splitAtMidnight), ...begun];
+  return windows.sort((one, other) => other.start - one.start);
 }
 
 /** The whole months of a window: from the first day of the first one; undefined if there are none. */
@@ -200,8 +211,7 @@ export function recordedSeriesQueries(recorded: readonly ContradictedQuestion[],
   return [...groups.values()].flatMap((group) => {
     const [{ purpose, unit, billingDimension } = { purpose: '', unit: '', billingDimension: undefined }] = group;
     const parts = unionWindows(group.map(({ window }) => window));
-    const windows =
-      unit === 'month' ? parts : coverWindows(parts.flatMap(splitAtMidnight), maxWindowDays.daily * dayMs);
+    const windows = unit === 'month' ? parts : dailyWindows(parts);
     const resolution = unit === 'month' ? 'monthly' : 'daily';
     return windows.map((window) =>
       purpose === 'names'

@@ -1,6 +1,7 @@
-import { asSentence, type NextStep, nextWords, unreadListingStep } from '../../base/next-step.ts';
+import { act, asSentence, type NextStep, nextWords, unreadListingStep } from '../../base/next-step.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
+import { nightsCause, waitAtMostMs } from '../causes.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
@@ -17,6 +18,8 @@ interface Listing {
   readonly step: NextStep | null;
   /** The same in words, for receivers of messages. */
   readonly nextStep: string | null;
+  /** Whether it failed for hours, so on a second night. */
+  readonly isWaitOver?: boolean;
 }
 
 /** Listings of resources that were not read in full: names, owners and states become out of date. */
@@ -41,6 +44,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
       outcome: String(row['outcome']),
       reason: textOrNull(row['reason']),
       ...stepIn(row['step']),
+      ...(Number(row['read_at']) - Number(row['failing_since']) >= waitAtMostMs ? { isWaitOver: true } : {}),
     })),
   findings: (rows, world) =>
     [...new Set(rows.map(({ account }) => account))].map((account) => ({
@@ -50,7 +54,10 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
       listings: rows.filter((row) => row.account === account).map(({ account: _, ...listing }) => listing),
     })),
   follows: (_, others) => others.some(isIngestFailed),
-  causes: (fact) => [...new Set(fact.listings.map(({ outcome }) => outcome))],
+  causes: (fact) => [
+    ...new Set(fact.listings.map(({ outcome }) => outcome)),
+    ...(isActAfterWaiting(fact) ? [nightsCause] : []),
+  ],
   causeWords: ({ listings: [first] }) => `${first?.resourceType ?? 'a'} listing ${first?.outcome ?? 'failed'}`,
   /** What is affected, and the first reason; the list has all. */
   words: ({ account, listings: all, ...fact }) => {
@@ -76,9 +83,21 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
     };
   },
   over: ({ account }) => ({ title: `no resource listing of ${account} fails now`, sentences: [] }),
-  /** One step for all listings: the first that needs a person. */
-  step: (fact) => {
-    const steps = fact.listings.flatMap(({ step }) => step ?? []);
-    return steps.find(({ who }) => who === 'Act') ?? steps[0] ?? unreadListingStep;
-  },
+  step: (fact) => (isActAfterWaiting(fact) ? stepAfterWaiting : firstStep(fact)),
 };
+
+/** One step for all listings: the first that needs a person. */
+function firstStep({ listings: all }: ListingsFact): NextStep {
+  const steps = all.flatMap(({ step }) => step ?? []);
+  return steps.find(({ who }) => who === 'Act') ?? steps[0] ?? unreadListingStep;
+}
+
+/** Whether nobody had to act, and a listing failed on a second night. */
+function isActAfterWaiting(fact: ListingsFact): boolean {
+  return firstStep(fact).who === 'Wait' && fact.listings.some(({ isWaitOver }) => isWaitOver === true);
+}
+
+const stepAfterWaiting = act(
+  'run "costbook ingest" again: the listings may work by now. If they fail again, ask the platform\'s support for the reason.',
+  'ingest',
+);

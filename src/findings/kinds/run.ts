@@ -4,9 +4,8 @@ import { act, asSentence, type NextStep, thenAgain, wait, waitForPlatform } from
 import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
-import { hourMs } from '../../time/time.ts';
 import type { SqlRow } from '../../warehouse/store/index.ts';
-import { causesOfRun, outOfDateCause } from '../causes.ts';
+import { causesOfRun, nightsCause, outOfDateCause, waitAtMostMs } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import { alertRows } from '../rows.ts';
@@ -29,6 +28,8 @@ export interface LastRun {
   readonly failingSince?: string | null;
   /** The command that its user started: `run nightly` if the command was a step of it. */
   readonly startedAs?: string | null | undefined;
+  /** How many runs were killed since the last evaluation; only of `killedKey`. */
+  readonly kills?: number;
 }
 
 /** The last run of a command failed. */
@@ -45,34 +46,48 @@ export function isIngestFailed({ key }: Finding): boolean {
 /** The key of the alert about a full disk. It names no command because it affects every run. */
 export const diskKey = 'run/disk';
 
+/** The key of the alert about runs that were killed. It ends by itself: each kill is news once. */
+const killedKey = 'run/killed';
+
 /** The key of the alert about files that "costbook alert" cannot read, such as budgets.yaml. */
 export const alertKey = 'run/alert';
 
 export const run: DataKind<RunFact, LastRun> = {
   name: 'run',
-  read: async (connection) =>
-    (await alertRows(connection, 'last_runs')).map((row) => ({
+  read: async (connection) => [
+    ...(await alertRows(connection, 'last_runs')).map((row) => ({
       ...endedRunOf(row),
       runNumber: Number(row['run_number']),
     })),
+    ...killedRun(await alertRows(connection, 'killed_runs')),
+  ],
   findings: (rows, world) =>
     rows
       .filter(({ outcome }) => outcome !== 'done')
       .map((last) => ({
-        ...findingOf('run', [last.command], {
-          ...{ account: null, severity: 'critical', completeThrough: world.completeThrough },
+        ...findingOf('run', last.kills === undefined ? [last.command] : ['killed'], {
+          account: null,
+          severity: last.kills === undefined ? 'critical' : 'warning',
+          completeThrough: world.completeThrough,
         }),
         outOfDate: last.command === 'ingest' ? outOfDateIn(world) : [],
         ...last,
       })),
   follows: isOnlyConsequence,
-  causes: (fact) => [...causesOfRun(fact), ...(fact.outOfDate.length > 0 ? [outOfDateCause] : [])],
+  isLookedFor: ({ key }) => key !== killedKey,
+  causes: (fact) => [
+    ...causesOfRun(fact),
+    // On the second night, its reader has to act.
+    ...(isWaitOver(fact) ? [nightsCause] : []),
+    ...(fact.outOfDate.length > 0 ? [outOfDateCause] : []),
+  ],
   causeWords: ({ failures: [first], outcome }) => first?.found ?? `it ${outcome}`,
   words: (fact) => ({
     title: runTitle(fact),
     sentences: [
       // Of a full disk, all but the first is what the database says of it.
       ...(fact.failures.length === 0 ? [] : [asSentence(reasonOf(fact))]),
+      ...(fact.key === killedKey ? ['Nothing is lost: the runs after it load what it missed.'] : []),
       ...changeWords(fact),
       ...missingWords(fact),
     ],
@@ -90,14 +105,30 @@ export const run: DataKind<RunFact, LastRun> = {
     if (fact.failures.length === 0) return undefined;
     return [asSentence(oneLine(reasonOf(fact), maxSentenceLength)), ...missingWords(fact)].join(' ');
   },
+  isRefreshed: true,
 };
 
 function reasonOf({ key, failures }: RunFact): string {
   return shortly(key === diskKey ? failures.slice(0, 1) : failures);
 }
 
-function runFields({ runNumber, endedAt, exitCode }: RunFact): Card['fields'] {
-  const parts = [runNumber || undefined, endedAt && `ended at ${endedAt}`, exitCode && `exit code ${exitCode}`];
+/** The runs that were killed, as one: the newest names the others. */
+function killedRun(rows: readonly SqlRow[]): readonly LastRun[] {
+  const [last] = rows;
+  if (last === undefined) return [];
+  const [command, step] = [String(last['command']), textOrNull(last['step'])];
+  return [
+    {
+      ...{ command: step === null ? command : `${command} (in its step ${step})`, startedAs: command },
+      ...{ runNumber: Number(last['run_number']), outcome: 'interrupted', exitCode: null, kills: rows.length },
+      ...{ failures: [], error: null, errorCode: null, nextStep: null, endedAt: textOrNull(last['started_at']) },
+    },
+  ];
+}
+
+function runFields({ runNumber, endedAt, exitCode, kills }: RunFact): Card['fields'] {
+  const when = kills === undefined ? 'ended' : 'started';
+  const parts = [runNumber || undefined, endedAt && `${when} at ${endedAt}`, exitCode && `exit code ${exitCode}`];
   const value = parts.filter(Boolean).join(', ');
   return value === '' ? [] : [{ label: 'Run', value }];
 }
@@ -120,6 +151,7 @@ export function endedRunOf(row: SqlRow) {
 
 /** Whether a run failed only because hours are unproven, which has an alert, or refused because the fetch before it failed. */
 function isOnlyConsequence(fact: RunFact, others: readonly Finding[]): boolean {
+  if (fact.key === killedKey) return others.some((other) => isIngestFailed(other) && isInterrupted(other));
   if (fact.exitCode !== exitCodes.unproven) return false;
   if (hasCode(fact.failures, 'damaged_file', 'changed_file')) return false;
   const hours = others.some(({ kind }) => kind === 'unproven');
@@ -127,12 +159,19 @@ function isOnlyConsequence(fact: RunFact, others: readonly Finding[]): boolean {
   return hours && hasCode(fact.failures, unprovenWindowCode);
 }
 
+function isInterrupted(finding: Finding): boolean {
+  return 'outcome' in finding && finding.outcome === 'interrupted';
+}
+
 /** `ingest failed`; if it was reported before, what is new. */
-function runTitle({ key, command, outcome, failures, changedFrom, outOfDate, revision }: RunFact): string {
+function runTitle({ key, command, outcome, failures, changedFrom, outOfDate, revision, kills = 0 }: RunFact): string {
   if (key === diskKey) return `${sentenceCase(fullDiskWords(failures[0]?.code).found)}: no new costs can be loaded`;
   if (key === alertKey && hasCode(failures, mistakenSettings))
     return 'The configuration has mistakes: some alerts are missing';
+  if (key === alertKey && hasCode(failures, 'mistaken_rates'))
+    return 'The rates of the second currency cannot be read: amounts are in USD only';
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
+  if (key === killedKey) return `${command} was killed${kills > 1 ? `, as ${kills} runs since the last alerts` : ''}`;
   const accounts = outOfDate.map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
@@ -171,32 +210,51 @@ export function isRefusedClose({
 
 /**
  * The next step after a failed run: the one that its error carries and that the command printed, or else the one of its
- * exit code. Pure.
+ * exit code. Whoever should wait has to act once it has failed for hours, so on a second night. Pure.
  */
-export function stepAfterRun({ command, outcome, exitCode, failures, ...run }: FailedRun): NextStep {
+export function stepAfterRun(run: FailedRun): NextStep {
+  if (run.kills === 1) return { who: 'No action needed', words: 'the runs after it catch up.' };
+  return isWaitOver(run) ? stepAfterWaiting(run) : firstStepAfterRun(run);
+}
+
+function firstStepAfterRun({ command, outcome, exitCode, failures, startedAs: started }: FailedRun): NextStep {
   if (outcome === 'interrupted') return wait('the next run catches up.');
-  const named = startedAs({ command, startedAs: run.startedAs });
+  const named = startedAs({ command, startedAs: started });
   const [first] = failures;
-  const step = first?.next == null ? stepOfExitCode(named, exitCode) : thenAgain(first.next, named);
-  const failingMs = Date.parse(run.endedAt ?? '') - Date.parse(run.failingSince ?? '');
-  const isLong = exitCode === exitCodes.platform && step.who === 'Wait' && failingMs >= waitAtMostMs;
-  return isLong ? stepAfterLongWait(named, first?.subject ?? "the platform's URL") : step;
+  return first?.next == null ? stepOfExitCode(named, exitCode) : thenAgain(first.next, named);
 }
 
 /** What decides the next step after a run. */
-type FailedRun = Pick<LastRun, 'command' | 'startedAs' | 'outcome' | 'exitCode' | 'failures' | 'failingSince'> &
+type FailedRun = Pick<
+  LastRun,
+  'command' | 'startedAs' | 'outcome' | 'exitCode' | 'failures' | 'failingSince' | 'kills'
+> &
   Partial<Pick<LastRun, 'endedAt'>>;
 
-/** If the platform fails for longer than this, somebody must act. */
-const waitAtMostMs = 6 * hourMs;
+/** Whether nobody had to act, and the command still fails. Hours that differ have their own limit. Pure. */
+function isWaitOver(run: FailedRun): boolean {
+  if ((run.kills ?? 0) > 1) return true;
+  const failingMs = Date.parse(run.endedAt ?? '') - Date.parse(run.failingSince ?? '');
+  if (!(failingMs >= waitAtMostMs) || hasCode(run.failures, unprovenWindowCode)) return false;
+  return firstStepAfterRun(run).who === 'Wait';
+}
 
-/** The step if the platform failed again, hours after its first failure. */
-function stepAfterLongWait(command: string, host: string): NextStep {
-  return act(
-    `check that ${host} is reachable from this machine: run "costbook doctor". If it is, ask the platform's support. ` +
-      `Then run "costbook ${command}" again.`,
-    command,
-  );
+/** The step if a command failed again, hours after its first failure. */
+function stepAfterWaiting({ command, startedAs: started, outcome, exitCode, failures: [first] }: FailedRun): NextStep {
+  const named = startedAs({ command, startedAs: started });
+  const again = `run "costbook ${named}" again`;
+  if (outcome === 'interrupted')
+    return act(`find what ends the run, such as too little memory or a restart of the machine. Then ${again}.`, named);
+  if (exitCode === exitCodes.platform) {
+    const host = first?.subject ?? 'the platform';
+    return act(
+      `${again}: ${host} may answer by now. If it fails again, ask the platform's support for the reason.`,
+      named,
+    );
+  }
+  if (exitCode === exitCodes.locked)
+    return act(`"costbook status" names the run that holds the books: end it if it hangs. Then ${again}.`, named);
+  return act(`${again} and read what it prints.`, named);
 }
 
 /**
@@ -224,15 +282,16 @@ function stepOfExitCode(command: string, exitCode: number | null): NextStep {
     case exitCodes.platform:
       return waitForPlatform;
     case exitCodes.unproven:
-      return wait(
-        `the next run tries again. Act if it fails a second night: run "costbook ${command}" again and read what it prints.`,
-      );
+      return wait('the next run tries again. If it fails a second night, Costbook says what to do.');
     case exitCodes.locked:
       return wait('another run was active. The next run catches up.');
     case exitCodes.machine:
-      return again('check this machine with "costbook doctor".');
+      return again('read the error, and make this machine do what failed.');
     case exitCodes.undelivered:
-      return act('fix the sink. "costbook doctor" shows which one fails.');
+      return act(
+        'make the sink work that did not take its messages. Then run "costbook alert", which sends them.',
+        'alert',
+      );
     default:
       return again('read the error.');
   }

@@ -1,42 +1,56 @@
-import type { NextStep } from '../../base/next-step.ts';
+import { act, type NextStep } from '../../base/next-step.ts';
 import { throughWords } from '../../text/through.ts';
+import { isOlder } from '../../time/time.ts';
+import { lastFetch } from '../../warehouse/ledger/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import { missingCostWords } from '../usual-costs.ts';
 import { isIngestFailed } from './run.ts';
 
+type LastFetch = Awaited<ReturnType<typeof lastFetch>>;
+
 /** The books of an account are out of date. */
-export interface StaleFact extends Finding<'stale'> {
+export interface StaleFact extends Finding<'stale'>, Partial<LastFetch> {
   readonly freshnessHours: number;
   /** What a day usually costs, USD as decimal text. */
   readonly usualDaily?: string | undefined;
+  /** Whether no run has begun to fetch for longer than the limit. */
+  readonly isIdle?: boolean;
 }
 
-/** What to do about numbers that are too old. */
-export const staleStep: NextStep = {
-  who: 'Act',
-  words: 'check that the nightly run still starts, then run "costbook ingest". "costbook doctor" checks the setup.',
-};
+/** What to do about numbers that are too old although no run failed. Pure. */
+export function staleStep({ command = 'ingest', isIdle = false }: Pick<StaleFact, 'command' | 'isIdle'>): NextStep {
+  const start = isIdle ? 'start the scheduler (cron or "costbook schedule") again. Then run' : 'run';
+  return act(`${start} "costbook ${command}".`, command);
+}
 
-export const stale: DataKind<StaleFact, never> = {
+/** Since when no run has fetched, as a clause. Pure. */
+export function idleWords({ fetchedAt = null, isIdle = false }: Pick<StaleFact, 'fetchedAt' | 'isIdle'>): string[] {
+  return isIdle && fetchedAt !== null ? [`no run has fetched costs since ${fetchedAt}`] : [];
+}
+
+export const stale: DataKind<StaleFact, LastFetch> = {
   name: 'stale',
-  findings: (_, world) =>
+  read: async (connection) => [await lastFetch(connection)],
+  findings: ([fetch], world) =>
     outOfDateIn(world).map(({ account, completeThrough, usualDaily }) => ({
       ...findingOf('stale', [account], { account, severity: 'critical', completeThrough }),
       freshnessHours: world.freshnessHours,
       usualDaily,
+      ...(fetch === undefined ? {} : { ...fetch, isIdle: isOlder(fetch.fetchedAt, world.now, world.freshnessHours) }),
     })),
   follows: (_, others) => others.some(isIngestFailed),
   isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
-  words: ({ account, completeThrough, freshnessHours, usualDaily }) => ({
+  words: ({ account, completeThrough, freshnessHours, usualDaily, ...fact }) => ({
     title: `The books of ${account} are out of date`,
     sentences: [
       completeThrough === null
         ? 'They have no complete hour yet: costs are missing, not zero.'
         : `They are ${throughWords(completeThrough)}, more than ${freshnessHours} hours ago: later costs ${missingCostWords(usualDaily)}.`,
+      ...idleWords(fact).map((words) => `N${words.slice(1)}.`),
     ],
   }),
   over: ({ account }) => ({ title: `the books of ${account} are up to date again`, sentences: [] }),
-  step: () => staleStep,
+  step: staleStep,
   isRefreshed: true,
 };

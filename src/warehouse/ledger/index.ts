@@ -32,6 +32,7 @@ export {
   readMonthsToClose,
 } from './closes.ts';
 export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
+export { lastFetch } from './last-fetch.ts';
 export { allocationInForce } from './month-records.ts';
 export {
   closeAgainStep,

@@ -4,8 +4,10 @@ import type { Recorder } from '../journal/journal.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
 
-/** What the books record about a job's slots. */
+/** What the books record about a job's runs and slots. */
 export interface JobHistory {
+  /** How long its last successful run took; undefined if there is none. */
+  readonly lastDoneMs?: number | undefined;
   /**
    * Slots up to this instant need no run: the last slot that ended, was missed or was tried too often, or the last
    * start by hand. Undefined if there is none.
@@ -25,6 +27,7 @@ export async function jobHistories(connection: Connection): Promise<ReadonlyMap<
     rows.map((row) => [
       String(row['job']),
       {
+        lastDoneMs: row['last_done_ms'] === null ? undefined : Number(row['last_done_ms']),
         doneThrough: row['done_through'] === null ? undefined : Number(row['done_through']),
         interrupted: row['interrupted'] === null ? [] : String(row['interrupted']).split(',').map(Number),
       },

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const prefix = '.reading-';
-const quietMs = 3_600_000;
+/** A reader needs its name for a moment: what is older was left by one that was killed. */
+const quietMs = 5 * 60_000;
 
 /**
  * Lets `open` open a file for reading by a name that is removed before this returns. DuckDB lets SQL write to the path
