@@ -17,7 +17,7 @@ export const budget: WordsOfKind<BudgetAlertFact> = {
   words: (fact) =>
     // What it says is said by the other one.
     fact.shownIn !== undefined
-      ? { title: `Budget ${fact.budget}: ${thresholdWords(fact)} is reached in ${fact.period} too`, sentences: [] }
+      ? { title: `Budget ${fact.budget}: ${alsoWords(fact)} in ${fact.period} too`, sentences: [] }
       : withGaps(
           fact,
           fact.of === 'forecast' && fact.forecast ? forecastWords(fact, fact.forecast) : spentBudgetWords(fact),
@@ -39,6 +39,11 @@ export const budget: WordsOfKind<BudgetAlertFact> = {
   isDated: true,
   page: ({ budget: name }) => budgetAddress(name),
 };
+
+/** What an alert adds to another one about its budget and period. */
+function alsoWords(fact: BudgetAlertFact): string {
+  return fact.of === 'forecast' ? `${thresholdWords(fact)}` : `${thresholdWords(fact)} is reached`;
+}
 
 function withGaps({ gaps }: BudgetAlertFact, words: Words): Words {
   return { ...words, warnings: gaps.map((sentence) => `Not complete: ${sentence}`) };
