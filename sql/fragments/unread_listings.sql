@@ -20,6 +20,8 @@ last as (
   from listings
   where
     is_last
+    -- Without this list, workspaces are those that costs name.
+    and (resource_type <> 'workspace' or outcome = 'failed')
     and run_number >= coalesce((select asked.run_number from asked where asked.account = listings.account), 0)
 ),
 served as (
@@ -27,10 +29,10 @@ served as (
   from listings
   where outcome <> 'refused'
 ),
-tokens as (
-  select account, token_workspace, bool_and(outcome = 'refused') as serves_none
+accounts_read as (
+  select account, bool_and(outcome = 'refused') as serves_none
   from last
-  group by account, token_workspace
+  group by account
 ),
 unread_listings as (
   select
@@ -42,8 +44,8 @@ unread_listings as (
     last.step,
     last.read_at
   from last
-  join tokens using (account, token_workspace)
+  join accounts_read using (account)
   left join served using (account, token_workspace, resource_type)
   where last.outcome <> 'read'
-    and (last.outcome <> 'refused' or tokens.serves_none or served.account is not null)
+    and (last.outcome <> 'refused' or accounts_read.serves_none or served.account is not null)
 )

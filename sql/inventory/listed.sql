@@ -15,7 +15,7 @@ from (
 )
 where newest = 1;
 
--- A listing is authoritative for the workspaces that occur in it.
+-- A listing speaks for the workspace that it was asked for, and for those that occur in it.
 create or replace temp table known as
 select
   workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region, memory_mb, generation,
@@ -24,4 +24,4 @@ from ledger.resources
 where account = $account
   and resource_type = $resource_type
   and valid_to is null
-  and workspace in (select workspace from listed);
+  and (workspace = $workspace or workspace in (select workspace from listed));

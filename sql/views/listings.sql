@@ -3,8 +3,8 @@
 create or replace view listings as
 select
   account,
-  token_workspace, --: Workspace of the token in inventory.tokens with which the listing was fetched; null if it was the account's own token
-  resource_type, --: Resource type, as costs name it
+  token_workspace, --: Workspace that the listing was asked for; null if it has the resources of all that the token reaches
+  resource_type, --: Resource type, as costs name it; workspace for the list of workspaces
   run_number, --: Run that fetched the listing
   read_at, --: When the listing was fetched, UTC
   outcome, --: read: fetched to the last page. partial: not fetched to the last page. shrunk: more than half of the known resources are missing, so the known ones stay. refused: the platform does not serve the listing to this token. failed: the listing could not be fetched

@@ -95,6 +95,11 @@ export const refusedListingStep: NextStep = act(
   'ask an account admin for a token that may list resources, or set inventory: false in costbook.yaml.',
 );
 
+/** The next step if the platform does not take the workspace that a listing is asked for. */
+export const unheardWorkspaceStep: NextStep = act(
+  'set workspaceHeader in costbook.yaml to the header that names a workspace on this platform, or give each workspace a token in inventory.tokens.',
+);
+
 /** The next step if a listing could not be read to its end. */
 export const unreadListingStep: NextStep = wait(
   'the next "costbook ingest" reads the listings again. If it fails a second night, Costbook says what to do.',

@@ -77,7 +77,7 @@ export function toJson(summary: AccountSummary): Record<string, unknown> {
       opened: sumOf(summary.listings, ({ opened }) => opened),
       ended: sumOf(summary.listings, ({ ended }) => ended),
       listings: summary.listings.map((listing) => ({
-        workspace: listing.tokenWorkspace ?? null,
+        workspace: listing.workspace ?? null,
         resourceType: listing.resourceType,
         outcome: listing.outcome,
         reason: listing.reason ?? null,
@@ -146,10 +146,10 @@ export function describe(summary: AccountSummary, run: RunOfIngest): string {
 function unreadListings(listings: AccountSummary['listings'], failures: readonly Failure[]): string[] {
   const groups = new Map<string, { names: string[]; listing: AccountSummary['listings'][number] }>();
   for (const listing of listings) {
-    const { outcome, resourceType, tokenWorkspace, reason, next } = listing;
+    const { outcome, resourceType, workspace, reason, next } = listing;
     if (outcome === 'read') continue;
     const what = `${outcome} ${next === undefined ? reason : nextWords(next)}`;
-    const whose = tokenWorkspace === undefined ? '' : ` of workspace ${tokenWorkspace}`;
+    const whose = workspace === undefined ? '' : ` of workspace ${workspace}`;
     const group = groups.get(what) ?? { names: [], listing };
     group.names.push(`${resourceType}${whose}`);
     groups.set(what, group);

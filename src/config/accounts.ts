@@ -2,7 +2,16 @@ import { basename, dirname } from 'node:path';
 import { act } from '../base/next-step.ts';
 import { oneOf, quoted } from '../text/choices.ts';
 import type { Instant } from '../time/time.ts';
-import { endOf, type Given, keysOf, type MappingRule, type Problems, parseBoolean, readValue } from '../yaml/index.ts';
+import {
+  endOf,
+  type Given,
+  itemsOf,
+  keysOf,
+  type MappingRule,
+  type Problems,
+  parseBoolean,
+  readValue,
+} from '../yaml/index.ts';
 import {
   type ConfigSpec,
   type EntrySpec,
@@ -46,6 +55,8 @@ export interface InventoryConfig {
   readonly isRead: boolean;
   /** Workspaces with tokens of their own; the account's token lists all others. */
   readonly tokens: readonly WorkspaceToken[];
+  /** The workspaces that the account's token lists; undefined for all that it reaches. */
+  readonly workspaces?: readonly string[] | undefined;
 }
 
 /** The token that lists the resources of one workspace. */
@@ -190,19 +201,33 @@ function readInventory(entry: EntrySpec, spec: ConfigSpec, env: Layer, reading: 
     const isRead = asked ?? read(given, parseBoolean, reading);
     return isRead === undefined ? undefined : { isRead, tokens: [] };
   }
-  const tokens = keysOf(given, inventoryRule, reading.problems)?.get('tokens');
+  const keys = keysOf(given, inventoryRule, reading.problems);
+  const tokens = keys?.get('tokens');
+  const workspaces = readWorkspaces(keys?.get('workspaces'), reading);
   if (tokens !== undefined && given === spec.top.get('inventory') && (spec.entries?.length ?? 1) > 1) {
     const text = `found tokens at the top level, but there are ${spec.entries?.length} accounts; move them into the entries of the accounts whose workspaces they are for`;
     reading.problems.report(tokens, text);
   }
-  return { isRead: asked ?? true, tokens: tokens === undefined ? [] : readWorkspaceTokens(tokens, reading) };
+  return {
+    isRead: asked ?? true,
+    tokens: tokens === undefined ? [] : readWorkspaceTokens(tokens, reading),
+    workspaces,
+  };
 }
 
 const inventoryRule: MappingRule = {
-  keys: ['tokens'],
-  expected: 'true, false, or tokens: with a token for each workspace; write one or remove it',
+  keys: ['tokens', 'workspaces'],
+  expected:
+    'true, false, workspaces: with their names or all, or tokens: with a token for each workspace; write one or remove it',
   elsewhere: [topPlace, entryPlace],
 };
+
+/** The names of workspaces; undefined for `all`. */
+function readWorkspaces(given: Given | undefined, reading: Reading): readonly string[] | undefined {
+  if (given === undefined || given.value === 'all') return undefined;
+  const items = itemsOf(given, 'all, or the names of workspaces', reading.problems);
+  return items.flatMap((item) => read(item, parseName, reading) ?? []);
+}
 
 function readWorkspaceTokens(given: Given, reading: Reading): readonly WorkspaceToken[] {
   const { value: mapping } = given;

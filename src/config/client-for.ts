@@ -21,7 +21,6 @@ export function clientFor(
   workspace?: string,
   limits: Pick<ClientSettings, 'maxAttempts' | 'attemptTimeoutMs' | 'limiter'> = {},
 ): Client {
-  const { workspaceHeader } = config;
   for (const value of Object.values(config.headers)) keepSecret(value);
   return openClient(
     {
@@ -36,10 +35,9 @@ export function clientFor(
       authorizationHeader: config.authorizationHeader,
       versionHeader: config.versionHeader,
       threadHeader: config.threadHeader,
-      headers:
-        workspaceHeader === undefined || workspace === undefined
-          ? config.headers
-          : { ...config.headers, [workspaceHeader]: workspace },
+      workspaceHeader: config.workspaceHeader,
+      workspace,
+      headers: config.headers,
       maxRequestsPerMinute: config.maxRequestsPerMinute,
       userAgent: `costbook/${version}`,
     },

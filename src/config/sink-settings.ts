@@ -171,6 +171,7 @@ export const severityKinds = [
   'run',
   'books',
   'listings',
+  'unlisted',
   'closed_month',
   'invoice',
   'dimension',

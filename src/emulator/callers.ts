@@ -10,8 +10,8 @@ export interface HeaderNames {
   readonly authorization: string;
   readonly version: string;
   readonly thread: string;
-  /** Names a workspace, for tokens that see several; undefined if there is no such header. */
-  readonly workspace: string | undefined;
+  /** Names a workspace, for tokens that reach several. */
+  readonly workspace: string;
 }
 
 /** The names in the document. */
@@ -19,7 +19,7 @@ export const documentedHeaders: HeaderNames = {
   authorization: 'x-service-authorization',
   version: 'service-version',
   thread: 'x-service-thread-id',
-  workspace: undefined,
+  workspace: 'x-service-workspace',
 };
 
 /** Who sends a request, and what the token allows. */
@@ -34,10 +34,10 @@ export interface Caller {
   readonly scope: string | undefined;
 }
 
-/**
- * How a listing gets its workspace is not documented. Here it depends on the token: an account admin's token lists
- * every workspace, any other token one.
- */
+/** What a listing answers if the token reaches several workspaces and the request names none: it is not shown. */
+export type WorkspaceRule = 'all' | 'default' | 'demand';
+
+/** The only workspace of a member's token; with the rule `default`, also what a request without a workspace is about. */
 export const workspaceOfMember = 'production';
 
 /** The scope of the token that can only list functions (5.4). */
@@ -50,7 +50,7 @@ export function callerOf(stories: readonly Story[], headers: Headers, names: Hea
   const rest = { isAdmin: false, workspace: undefined, mayChange: false, scope: undefined };
   for (const story of stories) {
     if (has(story.tokens.admin)) {
-      return { ...rest, story, isAdmin: true, mayChange: true, workspace: namedWorkspace(headers, names) };
+      return { ...rest, story, isAdmin: true, mayChange: true };
     }
     if (has(story.tokens.member)) return { ...rest, story, workspace: workspaceOfMember };
     if (has(story.scopedTokens[functionsScope])) {
@@ -68,8 +68,27 @@ function bearerOf(text: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(text)?.[1];
 }
 
-function namedWorkspace(headers: Headers, { workspace }: HeaderNames): string | undefined {
-  return workspace === undefined ? undefined : ([headers[workspace]].flat()[0] ?? undefined);
+/**
+ * The workspace that a request is about: the one that it names in its query or header, or that of its token; undefined for
+ * all. Refuses with 403 a workspace that the token does not reach, and by `rule` a request that names none.
+ */
+export function workspaceOf(
+  caller: Caller | undefined,
+  inQuery: unknown,
+  headers: Headers,
+  { names, rule }: { readonly names: HeaderNames; readonly rule: WorkspaceRule },
+): string | undefined {
+  // The public client sends the header with every request, empty if it knows no workspace.
+  const named = (typeof inQuery === 'string' ? inQuery : [headers[names.workspace]].flat()[0]) || undefined;
+  if (caller === undefined) return undefined;
+  if (named === undefined) {
+    if (caller.workspace !== undefined || rule === 'all') return caller.workspace;
+    if (rule === 'default') return workspaceOfMember;
+    throw denied(`Name a workspace: in the header ${names.workspace}, or in the parameter workspace`);
+  }
+  demandWorkspace(caller, named);
+  if (!caller.story.workspaceTokens.has(named)) throw denied(`This token has no access to workspace ${named}`);
+  return named;
 }
 
 /** Refuses with 403 a caller that does not see a workspace. */

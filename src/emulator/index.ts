@@ -3,7 +3,7 @@ import { floorDay, floorMonth, hourMs, type Instant } from '../time/time.ts';
 import { openAccount } from './account.ts';
 import type { Account } from './call.ts';
 import { isLoopback, openCallbacks, type SentCallback } from './callbacks.ts';
-import { documentedHeaders, type HeaderNames } from './callers.ts';
+import { documentedHeaders, type HeaderNames, type WorkspaceRule } from './callers.ts';
 import { answerControl, type Control, controlPath } from './control.ts';
 import type { Fault, FaultPlan } from './fault-plan.ts';
 import { describeInterface, openApiPath } from './openapi.ts';
@@ -15,7 +15,7 @@ import { sinceFor } from './sample-costs.ts';
 import { type SeenRequest, serve } from './server.ts';
 
 export type { SentCallback } from './callbacks.ts';
-export type { HeaderNames } from './callers.ts';
+export type { HeaderNames, WorkspaceRule } from './callers.ts';
 export type { Control, Restated } from './control.ts';
 export { type Fault, type FaultName, faultDescriptions, faultNames, parseFaults } from './fault-plan.ts';
 export { secretMarker } from './listed-items.ts';
@@ -33,6 +33,8 @@ export interface EmulatorOptions {
   readonly accounts?: number;
   /** The headers whose names contain the maker's name; those of the document by default. */
   readonly headerNames?: Partial<HeaderNames>;
+  /** What a listing answers a token of several workspaces that names none. Default `all`. */
+  readonly workspaceRule?: WorkspaceRule;
   /** Another seed gives other costs and UUIDs. Default 1. */
   readonly seed?: number;
   /** Resources in the story. Default 60. */
@@ -108,7 +110,7 @@ export interface Emulator {
  * enforced. Throws MachineError if the port is not available, and UsageError for a callback URL that is not loopback.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { port = 0, host = '127.0.0.1', seed = 1, latencyMs = 0 } = options;
+  const { port = 0, host = '127.0.0.1', seed = 1, latencyMs = 0, workspaceRule = 'all' } = options;
   const callbackUrl = options.callbackUrl?.replace(/\/+$/, '');
   if (callbackUrl !== undefined && !isLoopback(callbackUrl)) {
     throw new UsageError(`the callback URL ${callbackUrl} is not an http address of this machine`);
@@ -119,7 +121,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const callbacks = openCallbacks();
   const names = lowerCase({ ...documentedHeaders, ...options.headerNames });
   const { now } = clock;
-  const platform = openPlatform({ accounts, faults: faults.plan, now, names, callbackUrl, callbacks });
+  const platform = openPlatform({ accounts, faults: faults.plan, now, names, workspaceRule, callbackUrl, callbacks });
   const requests: SeenRequest[] = [];
   const initial = faults.current();
   const changeListings = () => accounts.forEach(({ world }) => void world.change());
@@ -198,7 +200,7 @@ function lowerCase({ authorization, version, thread, workspace }: HeaderNames): 
     authorization: authorization.toLowerCase(),
     version: version.toLowerCase(),
     thread: thread.toLowerCase(),
-    workspace: workspace?.toLowerCase(),
+    workspace: workspace.toLowerCase(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { formatInstant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { environment, itemAt, memoryOf, secretOf } from './listed-items.ts';
+import { uuidOf } from './random.ts';
 import { denied, notFound, Refusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { revisionOf } from './resource-states.ts';
@@ -115,6 +116,24 @@ function onlyOne({ account, caller, now }: Call, kind: ResourceKind, name: strin
     409,
     'ambiguous_name',
     `Several workspaces have a ${kind} ${name} (${workspaces}): use the token of one of them`,
+  );
+}
+
+/** GET /v0/workspaces: an array in every version, of what the token reaches. */
+export function answerWorkspaces({ account: { story }, caller }: Call): Reply {
+  const reached = [...story.workspaceTokens.keys()].filter((name) => (caller?.workspace ?? name) === name);
+  return json(
+    reached.map((name) => ({
+      name,
+      displayName: name,
+      id: uuidOf(0, `workspace ${story.account.id} ${name}`).slice(0, 8),
+      accountId: story.account.id,
+      labels: {},
+      region: 'us-pdx-1',
+      status: 'ready',
+      createdAt: formatInstant(story.since),
+      updatedAt: formatInstant(story.since),
+    })),
   );
 }
 

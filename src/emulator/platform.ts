@@ -9,7 +9,16 @@ import type { Instant } from '../time/time.ts';
 import { readBody } from './bodies.ts';
 import type { Account, Call } from './call.ts';
 import type { Callbacks } from './callbacks.ts';
-import { type Caller, callerOf, demandWorkspace, functionsScope, type HeaderNames, type Headers } from './callers.ts';
+import {
+  type Caller,
+  callerOf,
+  demandWorkspace,
+  functionsScope,
+  type HeaderNames,
+  type Headers,
+  type WorkspaceRule,
+  workspaceOf,
+} from './callers.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { answerFunction } from './functions.ts';
 import {
@@ -19,6 +28,7 @@ import {
   answerIntegration,
   answerRestore,
   answerTemplate,
+  answerWorkspaces,
 } from './management.ts';
 import { openMcpServers } from './mcp.ts';
 import { openModels } from './models.ts';
@@ -54,6 +64,7 @@ export interface PlatformParts {
   readonly faults: FaultPlan;
   readonly now: () => Instant;
   readonly names: HeaderNames;
+  readonly workspaceRule: WorkspaceRule;
   /** Where asynchronous triggers call back. */
   readonly callbackUrl: string | undefined;
   readonly callbacks: Callbacks;
@@ -118,13 +129,20 @@ export function openPlatform(parts: PlatformParts): Platform {
     const workspace = values['workspace'];
     if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);
     const threadId = [headers[names.thread]].flat()[0];
+    const parameters = readParameters(operation, new URLSearchParams(query), version);
+    const isListing = operation.paging === 'items';
+    const inQuery = isListing ? parameters.get('workspace') : undefined;
+    const reached =
+      address.host === 'management'
+        ? workspaceOf(caller, inQuery, headers, { names, rule: isListing ? parts.workspaceRule : 'all' })
+        : caller?.workspace;
     const call: Call = {
       account,
-      caller,
+      caller: caller && { ...caller, workspace: reached },
       operation,
       method,
       values: { ...values, ...(threadId === undefined ? {} : { threadId }) },
-      parameters: readParameters(operation, new URLSearchParams(query), version),
+      parameters,
       body: readBody(operation, headers, body),
       headers,
       version,
@@ -164,6 +182,7 @@ function openAnswers(accounts: readonly Account[]): {
       groupByEnum: () => json({ values: groupByDimensions }),
       resourceTypesEnum: (call) => call.account.resourceTypes(call),
       accounts: (call) => answerAccounts(accounts, call),
+      workspaces: answerWorkspaces,
       sandboxes: answerListing('sandbox'),
       agents: answerListing('agent'),
       functions: answerListing('function'),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CostbookError, excerpt, foundIn, PlatformError, RefusedAnswerError, UsageError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import {
@@ -5,6 +6,7 @@ import {
   redactedStep,
   refusedListingStep,
   shrunkListingStep,
+  unheardWorkspaceStep,
   unreadListingStep,
 } from '../base/next-step.ts';
 import type { AccountConfig } from '../config/index.ts';
@@ -16,39 +18,48 @@ import {
   listings,
   openListings,
   type RawResource,
+  readWorkspaceNames,
 } from '../platform/index.ts';
-import type {
-  DeploymentsStage,
-  InventoryStage,
-  ListingFacts,
-  ListingKey,
-  ListingOutcome,
+import {
+  type DeploymentsStage,
+  type InventoryStage,
+  type ListingFacts,
+  type ListingKey,
+  type ListingOutcome,
+  listingName,
 } from '../warehouse/load/index.ts';
 import type { ListedDeployments, ListedResource } from '../warehouse/page.ts';
+import { type Hearing, openHearing } from './hearing.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */
-export type ListingSummary = Pick<
-  ListingFacts,
-  | 'tokenWorkspace'
-  | 'resourceType'
-  | 'outcome'
-  | 'reason'
-  | 'next'
-  | 'shortfall'
-  | 'resources'
-  | 'opened'
-  | 'ended'
-  | 'requests'
->;
+export type ListingSummary = Omit<ListingFacts, 'runNumber' | 'readAt'>;
 
-/** The token that reads listings, and the workspaces that it speaks for. */
-interface Reading {
-  readonly tokenWorkspace: string | undefined;
+/** A token that reads listings. */
+interface TokenReading {
   readonly client: Client;
-  readonly workspacesElsewhere: readonly string[];
-  isOfInterest(workspace: string): boolean;
+  /** The workspaces to ask for, each by its name; `[undefined]` if no name is known. */
+  readonly workspaces: readonly (string | undefined)[];
+  /** Workspaces that have other tokens. */
+  readonly elsewhere: readonly string[];
+  /** Whether it is the token of one workspace. */
+  readonly isOfWorkspace: boolean;
+  /** Whether the items of a workspace are taken from the listing that was asked for another one. */
+  isOfInterest(workspace: string, asked: string | undefined): boolean;
 }
+
+/** How to read the listings of one token. */
+interface Reading extends Omit<TokenReading, 'client' | 'workspaces'> {
+  readonly reader: ListingReader;
+  readonly hearing: Hearing;
+  /** What failed the costs of the account. */
+  readonly failures: readonly Failure[];
+  /** Requests so far. */
+  requests(): number;
+}
+
+/** The type of the listing of workspaces, which lists no resource that costs. */
+const workspaceType = 'workspace';
 
 /** How many fields and workspaces a warning names before it counts the rest. */
 const namesShown = 5;
@@ -60,9 +71,9 @@ const shortfallWords =
   'The platform counts more items than it lists, by as many on three nights. The listing counts as complete from now on';
 
 /**
- * Brings the inventory of an account up to date: every listing, with the token of each workspace that has its own and
- * the account's token for all others. A failing platform does not fail the ingest: the costs are in the books, and
- * known resources stay. The outcome of each listing is in the ledger and in the result. Throws failures of this
+ * Brings the inventory of an account up to date: every listing of every workspace, with the token of each workspace that has
+ * its own and the account's token for all others. A failing platform does not fail the ingest: the costs are in the
+ * books, and known resources stay. The outcome of each listing is in the ledger and in the result. Throws failures of this
  * machine, bugs and signals.
  */
 export async function readInventory(
@@ -73,52 +84,136 @@ export async function readInventory(
   tools: IngestTools,
 ): Promise<ListingSummary[]> {
   if (config.inventory?.isRead === false) return [];
-  const tokens = config.inventory?.tokens ?? [];
-  const named = tokens.map(({ workspace }) => workspace);
-  const readings: Reading[] = [
-    {
-      tokenWorkspace: undefined,
-      client,
-      workspacesElsewhere: named,
-      isOfInterest: (workspace) => !named.includes(workspace),
-    },
-    ...tokens.map(({ workspace, token, tokenSetting }) => ({
-      tokenWorkspace: workspace,
-      client: tools.openClient({ ...config, token, tokenSetting }, workspace),
-      workspacesElsewhere: named.filter((other) => other !== workspace),
-      isOfInterest: (other: string) => other === workspace,
-    })),
-  ];
+  const { warehouse, effects } = tools;
   const summaries: ListingSummary[] = [];
-  const stage = await tools.warehouse.openInventory();
-  const deployments = await tools.warehouse.openDeployments();
+  const record: Recording['record'] = async (summary) => {
+    const readAt = await warehouse.seenAt(effects.now());
+    await warehouse.recordListing({ ...summary, runNumber: request.runNumber, readAt });
+    if (summary.resourceType !== workspaceType) summaries.push(summary);
+  };
+  const refused = await warehouse.refusedForNow(account, effects.now());
+  const stage = await warehouse.openInventory();
+  const deployments = await warehouse.openDeployments();
   try {
-    for (const reading of readings) {
+    const recording = { account, refused, record, stage, deployments };
+    for (const { client: ofToken, workspaces, ...token } of await tokenReadings(config, client, recording, tools)) {
       let requests = 0;
-      const counting = countingClient(reading.client, () => (requests += 1));
-      const reader = openListings(counting, tools.effects.log);
-      let gaveUp: string | undefined;
-      for (const listing of listings) {
-        const { tokenWorkspace } = reading;
-        const key = { account, tokenWorkspace, resourceType: listing.resourceType };
-        const before = requests;
-        const found =
-          gaveUp === undefined
-            ? await readListing(key, listing, reader, { ...reading, failures }, { stage, deployments }, request, tools)
-            : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
-        if (found.isHopeless) gaveUp ??= 'not fetched, because an earlier listing failed';
-        const { isHopeless: _, ...summary } = { ...key, ...found, requests: requests - before };
-        const { runNumber } = request;
-        const readAt = await tools.warehouse.seenAt(tools.effects.now());
-        await tools.warehouse.recordListing({ ...summary, runNumber, readAt });
-        summaries.push(summary);
-      }
+      const counting = countingClient(ofToken, () => (requests += 1));
+      const reader = openListings(counting, effects.log);
+      const hearing = openHearing(workspaces.length > 1);
+      const reading = { ...token, reader, hearing, failures, requests: () => requests };
+      await readAll(workspaces, reading, recording, request, tools);
     }
   } finally {
     stage.close();
     deployments.close();
   }
   return summaries;
+}
+
+/** Where the listings of an account go. */
+interface Recording extends Stages {
+  readonly account: string;
+  /** Listings that the platform refuses, and that are not due again. */
+  readonly refused: ReadonlySet<string>;
+  record(summary: ListingSummary): Promise<void>;
+}
+
+/** The tokens of an account and what each of them lists. */
+async function tokenReadings(
+  config: AccountConfig,
+  client: Client,
+  recording: Recording,
+  tools: IngestTools,
+): Promise<TokenReading[]> {
+  const tokens = config.inventory?.tokens ?? [];
+  const elsewhere = tokens.map(({ workspace }) => workspace);
+  const names = config.inventory?.workspaces ?? (await reachedWorkspaces(client, recording, tools));
+  const own = names.filter((name) => !elsewhere.includes(name));
+  // Where every workspace has a token of its own, the account's token has nothing to list.
+  const ofAccount = names.length === 0 ? [undefined] : own;
+  const { workspaces } = config.inventory ?? {};
+  return [
+    {
+      ...{ client, workspaces: ofAccount, elsewhere, isOfWorkspace: false },
+      isOfInterest: (workspace) => !elsewhere.includes(workspace) && workspaces?.includes(workspace) !== false,
+    },
+    ...tokens.map(({ workspace, token, tokenSetting }) => ({
+      client: tools.openClient({ ...config, token, tokenSetting }, workspace),
+      workspaces: [workspace],
+      elsewhere: elsewhere.filter((other) => other !== workspace),
+      isOfWorkspace: true,
+      isOfInterest: (other: string) => other === workspace,
+    })),
+  ];
+}
+
+/**
+ * The workspaces that the account's token reaches: those that the platform names, else those that costs name. Whether the
+ * platform names them is recorded as a listing of its own.
+ */
+async function reachedWorkspaces(
+  client: Client,
+  { account, refused, record }: Recording,
+  tools: IngestTools,
+): Promise<readonly string[]> {
+  const key = { account, workspace: undefined, resourceType: workspaceType };
+  if (!refused.has(listingName(key))) {
+    try {
+      const names = await readWorkspaceNames(client, `account ${account}`, tools.signal);
+      const read = { outcome: 'read', reason: undefined, next: undefined, requests: 1 } as const;
+      await record({ ...key, ...nothing, ...read, resources: names.length });
+      return names;
+    } catch (error) {
+      const failed = failureOf(error, false);
+      if (failed === undefined) throw error;
+      const { isHopeless: _, ...facts } = redacted(failed, tools);
+      await record({ ...key, ...facts, requests: 1 });
+    }
+  }
+  return tools.warehouse.knownWorkspaces(account);
+}
+
+/** Reads every listing of every workspace with one token. */
+async function readAll(
+  workspaces: TokenReading['workspaces'],
+  reading: Reading,
+  recording: Recording,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<void> {
+  const { account, refused, record } = recording;
+  let failed = 0;
+  let gaveUp: string | undefined;
+  /** The workspaces that the listing speaks for; undefined if that is decided when all others are read. */
+  async function read(workspace: string | undefined, listing: Listing, isLast: boolean) {
+    const key = { account, workspace, resourceType: listing.resourceType };
+    const before = reading.requests();
+    const found =
+      gaveUp === undefined
+        ? await readListing(key, listing, { ...reading, isLast }, recording, request, tools)
+        : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
+    if (found === undefined) return undefined;
+    const { isHopeless, spokeFor, ...facts } = found;
+    failed = facts.outcome === 'failed' ? failed + 1 : 0;
+    // One listing may fail alone; two in a row fail like all others.
+    if (isHopeless || failed > 1) gaveUp ??= 'not fetched, because an earlier listing failed';
+    const requests = reading.requests() - before;
+    await record({ ...key, ...facts, workspace: spokeFor === undefined ? workspace : undefined, requests });
+    return spokeFor ?? [workspace];
+  }
+  const undecided: [string | undefined, Listing][] = [];
+  for (const listing of listings) {
+    const done = new Set<string | undefined>();
+    for (const workspace of workspaces) {
+      if (refused.has(listingName({ account, workspace, resourceType: listing.resourceType }))) continue;
+      if (done.has(workspace)) continue;
+      const spokeFor = await read(workspace, listing, false);
+      if (spokeFor === undefined) undecided.push([workspace, listing]);
+      for (const name of spokeFor ?? []) done.add(name);
+    }
+  }
+  for (const [workspace, listing] of undecided) await read(workspace, listing, true);
 }
 
 /** Where a listing goes before it is written: states, and deployments. */
@@ -129,57 +224,130 @@ interface Stages {
 
 const nothing = { shortfall: undefined, resources: 0, opened: 0, ended: 0 };
 
-/** The outcome of a listing; `isHopeless` if every other listing would fail the same way. */
-type Found = Pick<ListingFacts, 'outcome' | 'reason' | 'next' | 'shortfall' | 'resources' | 'opened' | 'ended'> & {
+/** The outcome of a listing. */
+type Found = Omit<ListingSummary, keyof ListingKey | 'requests'> & {
+  /** Whether every other listing would fail the same way. */
   readonly isHopeless: boolean;
+  /** The workspaces whose items it has, if there are others than the one that it was asked for. */
+  readonly spokeFor?: readonly string[] | undefined;
 };
 
+/** What a listing has besides what can be stored: strange fields, and resources without a workspace. */
+interface Seen {
+  readonly fields: Set<string>;
+  /** The workspaces that its items name. */
+  readonly named: Set<string>;
+  /** The names of resources without a workspace, each with a digest of its item. */
+  readonly homeless: Map<string, string>;
+}
+
+/**
+ * Reads one listing and writes it. Undefined, with nothing written, if it has items without a workspace while it is not
+ * known whether the platform took the workspace that it was asked for; with `isLast` it is then decided.
+ */
 async function readListing(
   key: ListingKey,
   listing: Listing,
-  reader: ListingReader,
-  reading: Reading & { readonly failures: readonly Failure[] },
+  reading: Reading & { readonly isLast: boolean },
   { stage, deployments }: Stages,
   request: IngestRequest,
   tools: IngestTools,
-): Promise<Found> {
-  const { log } = tools.effects;
-  const { tokenWorkspace, workspacesElsewhere, failures } = reading;
-  const about = `account ${key.account}${tokenWorkspace === undefined ? '' : `, workspace ${tokenWorkspace}`}`;
-  const ignored = { fields: new Set<string>(), homeless: new Set<string>() };
-  let doubt: string | undefined;
-  let shortfall: number | undefined;
+): Promise<Found | undefined> {
+  const { hearing, failures } = reading;
+  const { workspace } = key;
+  const about = `account ${key.account}${workspace === undefined ? '' : `, workspace ${workspace}`}`;
+  let seen = nothingSeen();
+  let end: { readonly doubt: string | undefined; readonly shortfall: number | undefined } | undefined;
   try {
-    for await (const page of reader.pages(listing, about, tools.signal)) {
-      if (page.number === 1) await Promise.all([stage.begin(), deployments.begin()]);
-      const { resources, deployed } = decodePage(page.items, listing, reading, ignored, tools);
+    for await (const page of reading.reader.pages(listing, about, tools.signal, workspace)) {
+      if (page.number === 1) {
+        seen = nothingSeen();
+        await Promise.all([stage.begin(), deployments.begin()]);
+      }
+      const { resources, deployed } = decodePage(page.items, key, reading, seen, tools);
       await stage.add(resources);
       await deployments.add(deployed);
-      if (page.isLast) ({ doubt, shortfall } = page);
+      if (page.isLast) end = page;
     }
   } catch (error) {
-    const failed = failureOf(error);
+    const failed = failureOf(error, reading.isOfWorkspace);
     if (failed === undefined) throw error;
     // What already failed the costs was a warning then.
     if (!failures.some(({ found }) => found === foundIn(error)))
-      await warnOfListing(failed.outcome, failed.reason, key, tools);
-    const { step, ...found } = failed;
-    return { ...nothing, ...found, reason: tools.redact(failed.reason), next: redactedStep(step, tools.redact) };
+      await warnOfListing(failed.outcome, String(failed.reason), key, tools);
+    return redacted(failed, tools);
   }
+  const { named, homeless } = seen;
+  hearing.learn(workspace, named);
+  warnOfIgnored(seen, workspace === undefined, { about, resourceType: listing.resourceType }, tools);
+  if (workspace !== undefined && homeless.size > 0) {
+    hearing.remember(workspace, listing.resourceType, digestOf(homeless));
+    if (hearing.isHeard() === undefined && !reading.isLast) return undefined;
+    const twin = hearing.isHeard() === true ? undefined : hearing.twinOf(workspace, listing.resourceType);
+    if (hearing.isHeard() === false || twin !== undefined) return unheard(workspace, twin);
+  }
+  // What has items of other workspaces, too, is a listing of all that the token reaches.
+  const isOfAll = !reading.isOfWorkspace && [...named].some((name) => name !== workspace);
+  const { doubt, shortfall } = end ?? {};
+  const written = await writeListing(
+    isOfAll ? { ...key, workspace: undefined } : key,
+    { elsewhere: reading.elsewhere, doubt, shortfall },
+    { stage, deployments },
+    request,
+    tools,
+  );
+  return { ...written, isHopeless: false, spokeFor: isOfAll ? [...named] : undefined };
+}
+
+function nothingSeen(): Seen {
+  return { fields: new Set(), named: new Set(), homeless: new Map() };
+}
+
+/** A digest of resources without a workspace: equal for the same ones in another order. */
+function digestOf(homeless: ReadonlyMap<string, string>): string {
+  return sha256([...homeless.values()].sort().join());
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** The outcome of a listing whose items cannot be attributed. */
+function unheard(workspace: string, twin: string | undefined): Found {
+  const reason =
+    twin === undefined
+      ? `the platform did not take the name of workspace ${workspace}, and the listed resources name none`
+      : `the platform lists the same resources for workspaces ${workspace} and ${twin}, and they name none`;
+  return { ...nothing, outcome: 'failed', reason, next: unheardWorkspaceStep, isHopeless: false };
+}
+
+/** Writes a listing that was read to its end. */
+async function writeListing(
+  key: ListingKey,
+  listed: {
+    readonly elsewhere: readonly string[];
+    readonly doubt: string | undefined;
+    readonly shortfall: number | undefined;
+  },
+  { stage, deployments }: Stages,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<Omit<Found, 'isHopeless'>> {
+  const { log } = tools.effects;
+  const { shortfall } = listed;
+  let { doubt } = listed;
   const now = tools.effects.now();
   const nights = shortfall === undefined ? 0 : 1 + (await tools.warehouse.nightsWithShortfall(key, shortfall, now));
-  const isTrusted = nights >= nightsUntilTrusted;
-  if (isTrusted) {
+  if (nights >= nightsUntilTrusted) {
     const before = await tools.warehouse.lastListingOutcome(key);
     if (before !== 'read') log.warn('listing.count_ignored', shortfallWords, { ...key, reason: doubt });
     doubt = undefined;
   }
-  warnOfIgnored(ignored, { about, resourceType: listing.resourceType }, tools);
   const seen = { runNumber: request.runNumber, seenAt: await tools.warehouse.seenAt(tools.effects.now()) };
   const written = await stage.write({
     ...key,
     ...seen,
-    workspacesElsewhere,
+    workspacesElsewhere: listed.elsewhere,
     isWhole: doubt === undefined,
     acceptShrunk: request.acceptReducedAccess,
   });
@@ -191,22 +359,15 @@ async function readListing(
     ? `it lists ${resources} of ${written.known} known resources; Costbook keeps the missing ones`
     : doubt;
   if (reason !== undefined) await warnOfListing(outcome, reason, key, tools);
-  const words = { reason: reason && tools.redact(reason), next };
-  return { outcome, ...words, shortfall, resources, opened, ended, isHopeless: false };
+  return { outcome, reason: reason && tools.redact(reason), next, shortfall, resources, opened, ended };
 }
 
-/** What a listing has that cannot be stored: strange fields, and resources without a workspace. */
-interface Ignored {
-  readonly fields: Set<string>;
-  readonly homeless: Set<string>;
-}
-
-/** The resources of a page that this token speaks for. Adds the rest to `ignored`. */
+/** The resources of a page that this token speaks for. Adds what else it has to `seen`. */
 function decodePage(
   items: readonly RawResource[],
-  { resourceType }: Listing,
-  { tokenWorkspace, isOfInterest }: Reading,
-  ignored: Ignored,
+  { workspace: asked, resourceType }: ListingKey,
+  { isOfInterest }: Reading,
+  seen: Seen,
   tools: IngestTools,
 ): { readonly resources: readonly ListedResource[]; readonly deployed: readonly ListedDeployments[] } {
   const resources: ListedResource[] = [];
@@ -214,46 +375,54 @@ function decodePage(
   for (const item of items) {
     const { state, use, strange } = decodeResource(item, resourceType);
     const { events, runtime, strange: strangeDeployments } = decodeDeployments(item);
-    for (const field of [...strange, ...strangeDeployments]) ignored.fields.add(field);
-    const workspace = state.workspace ?? tokenWorkspace;
-    if (workspace === undefined) ignored.homeless.add(state.name);
-    else if (isOfInterest(workspace)) {
-      resources.push({ ...state, workspace, use });
-      const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
-      deployed.push({ ...state, workspace, events: texts, runtime });
-    }
+    for (const field of [...strange, ...strangeDeployments]) seen.fields.add(field);
+    if (state.workspace === undefined) seen.homeless.set(state.name, sha256(JSON.stringify(item)));
+    else seen.named.add(state.workspace);
+    const workspace = state.workspace ?? asked;
+    if (workspace === undefined || !isOfInterest(workspace, asked)) continue;
+    resources.push({ ...state, workspace, use });
+    const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
+    deployed.push({ ...state, workspace, events: texts, runtime });
   }
   return { resources, deployed };
 }
 
 function warnOfIgnored(
-  { fields, homeless }: Ignored,
+  { fields, homeless }: Seen,
+  isHomelessIgnored: boolean,
   subject: Readonly<Record<string, string>>,
   { effects: { log } }: IngestTools,
 ): void {
   if (fields.size > 0) {
     log.warn('listing.fields_ignored', 'Ignored fields of listed resources that do not match the interface', {
       ...subject,
-      fields: someOf(fields),
+      fields: someOf([...fields]),
     });
   }
-  if (homeless.size > 0) {
+  if (homeless.size > 0 && isHomelessIgnored) {
     log.warn('listing.resources_ignored', 'Ignored listed resources without a workspace', {
       ...subject,
-      resources: someOf(homeless),
+      resources: someOf([...homeless.keys()]),
     });
   }
 }
 
-/** What a failure means for a listing; undefined if the platform did not cause it. */
+/** A failure as an outcome, without secrets. */
+function redacted({ step, reason, ...failed }: NonNullable<ReturnType<typeof failureOf>>, tools: IngestTools): Found {
+  return { ...nothing, ...failed, reason: tools.redact(reason), next: redactedStep(step, tools.redact) };
+}
+
+/** What a failure means for a listing; undefined if the platform did not cause it. `isOfWorkspace`: with a workspace's token. */
 function failureOf(
   error: unknown,
+  isOfWorkspace: boolean,
 ): { outcome: ListingOutcome; reason: string; step: NextStep; isHopeless: boolean } | undefined {
   if (error instanceof PlatformError) {
     const { status, found: reason } = error;
-    const isRefused = status !== undefined && [401, 403, 404].includes(status);
-    // The client gave up on it after several attempts, or could not even send it.
-    const isHopeless = status === undefined || status === 429 || status >= 500;
+    // A token that the platform does not take is a failure, where the account's own has just read costs.
+    const isRefused = status === 403 || status === 404 || (status === 401 && !isOfWorkspace);
+    // Without a connection no other listing can be read either.
+    const isHopeless = status === 429 || (status === undefined && error.code !== 'too_large');
     // Without listings the costs are still complete, so the step is another one than for costs.
     const step = status === 403 ? refusedListingStep : (error.next ?? unreadListingStep);
     return { outcome: isRefused ? 'refused' : 'failed', reason, step, isHopeless };
@@ -289,11 +458,11 @@ async function warnOfListing(
   else log.warn('listing.refused', 'The platform refuses this listing; costs of its resources have no labels', fields);
 }
 
-function someOf(names: ReadonlySet<string>): string {
-  const shown = [...names]
-    .sort()
+function someOf(names: readonly string[]): string {
+  const shown = names
+    .toSorted()
     .slice(0, namesShown)
     .map((name) => excerpt(name, nameLength))
     .join(', ');
-  return names.size > namesShown ? `${shown} and ${names.size - namesShown} more` : shown;
+  return names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown;
 }

@@ -401,6 +401,14 @@ export const options = {
     host: text('address', 'address to listen on (default 127.0.0.1, which only this machine reaches)'),
     accounts: usually(whole('number', 'accounts, up to 20 (default 1)', { least: 1, most: 20 }), 1),
     headerNames: text('list', `names of headers, such as version=Acme-Version: ${headerKinds.join(', ')}`),
+    workspaceRule: usually(
+      choice(
+        'rule',
+        ['all', 'default', 'demand'],
+        'what a listing answers if no workspace is named: all of them (default), that of members, or a refusal',
+      ),
+      'all',
+    ),
     callbackUrl: text('url', 'where asynchronous triggers call back: an http address of this machine'),
     seed: usually(whole('number', 'seed of the invented costs (default 1)', { least: 0, most: maxSeed }), 1),
     resources: usually(

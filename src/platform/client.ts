@@ -32,6 +32,10 @@ export interface ClientSettings extends Endpoint {
   readonly apiVersion: string;
   readonly authorizationHeader: string;
   readonly versionHeader: string;
+  /** The header that names a workspace; undefined if none is configured. */
+  readonly workspaceHeader?: string | undefined;
+  /** The workspace that requests are about, unless one names another; undefined for none. */
+  readonly workspace?: string | undefined;
   /** Headers that this platform wants with every request, by name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly maxRequestsPerMinute: number | undefined;
@@ -50,6 +54,8 @@ export interface Sending {
   readonly method?: string | undefined;
   /** JSON. */
   readonly body?: string | undefined;
+  /** The workspace that the request is about, for the header that names one. */
+  readonly workspace?: string | undefined;
   /** Another API version than the client's. */
   readonly apiVersion?: string | undefined;
   /** Whether a person chose the values, so that they are what a refusal is about. */
@@ -212,8 +218,11 @@ interface Prepared {
 /** The headers of a request. */
 function headersOf({ headers, sending }: Prepared, settings: ClientSettings, token: string): Texts {
   const isStreamed = sending.onChunk !== undefined;
+  const { workspaceHeader } = settings;
+  const workspace = sending.workspace ?? settings.workspace;
   return {
     ...settings.headers,
+    ...(workspaceHeader === undefined || workspace === undefined ? {} : { [workspaceHeader]: workspace }),
     [settings.authorizationHeader]: `Bearer ${token}`,
     [settings.versionHeader]: sending.apiVersion ?? settings.apiVersion,
     accept: isStreamed ? '*/*' : 'application/json',

@@ -56,11 +56,17 @@ export interface ListingPage {
 /** Reads listings with one token. */
 export interface ListingReader {
   /**
-   * Reads one listing to its last page, page by page; `about` names its account in messages (`account acc_one`). If the
+   * Reads one listing to its last page, page by page; `about` names its account in messages (`account acc_one`), and
+   * `workspace` is the one that it is about, named in the query, and in the header that is configured for it. If the
    * platform refuses a cursor (valid for 24 hours), the listing restarts, at most three times. Throws PlatformError as
    * the client does, and RefusedAnswerError naming kind and page for an answer that is not a list of resources.
    */
-  pages(listing: Listing, about: string, signal: AbortSignal): AsyncGenerator<ListingPage, void, undefined>;
+  pages(
+    listing: Pick<Listing, 'operation' | 'filters'>,
+    about: string,
+    signal: AbortSignal,
+    workspace?: string,
+  ): AsyncGenerator<ListingPage, void, undefined>;
 }
 
 /** How often a listing restarts after the platform refused its cursor. */
@@ -74,6 +80,7 @@ const maxRestarts = 3;
 export function openListings(client: Client, log: Log): ListingReader {
   let apiVersion = isPaged(client.apiVersion) ? client.apiVersion : pagedListingsVersion;
   let hasFallenBack = false;
+  let namesInQuery = true;
 
   /** Whether a failure concerns the version and another one is available, which the reader then uses. */
   function fallsBack(error: unknown, about: string): boolean {
@@ -94,16 +101,24 @@ export function openListings(client: Client, log: Log): ListingReader {
     return true;
   }
 
+  /** Whether a platform may refuse the query parameter that names a workspace: then only a configured header names it. */
+  function leavesQuery(error: unknown, workspace: string | undefined): boolean {
+    const isRefused = error instanceof PlatformError && error.status === 400 && error.code !== 'invalid_api_version';
+    if (!isRefused || workspace === undefined || !namesInQuery) return false;
+    namesInQuery = false;
+    return true;
+  }
+
   return {
-    async *pages(listing, about, signal) {
+    async *pages(listing, about, signal, workspace) {
       const { operation } = listing;
       const aboutListing = `${about}, ${operation.name}`;
       for (let restarts = 0; ; ) {
         try {
-          yield* turnPages(client, listing, aboutListing, apiVersion, signal);
+          yield* turnPages(client, listing, { about: aboutListing, apiVersion, workspace, namesInQuery }, signal);
           return;
         } catch (error) {
-          if (fallsBack(error, aboutListing)) continue;
+          if (fallsBack(error, aboutListing) || leavesQuery(error, workspace)) continue;
           if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
           restarts += 1;
           log.warn('listing.restarted', 'The platform refused a cursor; starting the listing again', {
@@ -118,14 +133,23 @@ export function openListings(client: Client, log: Log): ListingReader {
 
 async function* turnPages(
   client: Client,
-  { operation, filters }: Listing,
-  about: string,
-  apiVersion: string,
+  { operation, filters }: Pick<Listing, 'operation' | 'filters'>,
+  how: {
+    readonly about: string;
+    readonly apiVersion: string;
+    readonly workspace: string | undefined;
+    readonly namesInQuery: boolean;
+  },
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage, void, undefined> {
   // Before pages existed, everything came at once. Oldest first: new resources then move no others to another page.
-  const limit = isPaged(apiVersion) ? listingLimits.maxPageSize : undefined;
-  const asked = limit === undefined ? filters : { ...filters, sort: 'createdAt:asc', limit: String(limit) };
+  const { about, apiVersion, workspace } = how;
+  const limit = operation.paging !== undefined && isPaged(apiVersion) ? listingLimits.maxPageSize : undefined;
+  const asked = {
+    ...filters,
+    ...(limit === undefined ? {} : { sort: 'createdAt:asc', limit: String(limit) }),
+    ...(workspace === undefined || !how.namesInQuery ? {} : { workspace }),
+  };
   let number = 0;
   let count = 0;
   const chain = pages(about, answerLimits.maxListingPages, (page, cursor) => {
@@ -133,6 +157,7 @@ async function* turnPages(
     const read = async (body: RawBody) => readListingPage(await parseBody(body), { about: aboutPage, limit, cursor });
     return client.call(operation, cursor === undefined ? asked : { ...asked, cursor }, aboutPage, read, signal, {
       apiVersion,
+      workspace,
     });
   });
   for await (const { items, hasMore, total, doubt } of chain) {

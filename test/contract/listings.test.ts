@@ -466,12 +466,9 @@ describe('cursors and time (4.1, 7.4)', () => {
 });
 
 describe('illegal requests', () => {
-  test.each(['page=2', 'offset=10', 'workspace=production', 'sort=name:asc&sort=name:desc'])(
-    '%s is 400',
-    async (query) => {
-      expect((await askIn(platform.current, '2026-04-28', `/v0/agents?${query}`)).status).toBe(400);
-    },
-  );
+  test.each(['page=2', 'offset=10', 'sort=name:asc&sort=name:desc'])('%s is 400', async (query) => {
+    expect((await askIn(platform.current, '2026-04-28', `/v0/agents?${query}`)).status).toBe(400);
+  });
 
   test.each(['/v0/sandbox', '/v0/sandboxes/', '/v0/mcp_servers', '/v0/agents/checkout-assistant', '/sandboxes'])(
     '%s is 404',

@@ -117,7 +117,7 @@ test('for any listing, states of a resource do not overlap, the last one is as l
           now += night.hoursLater * hourMs;
           await stage.begin();
           for (const one of night.listed) await stage.add([toListed(one)]); // a page each
-          const key = { account: 'acc_one', tokenWorkspace: undefined, resourceType: 'sandbox' };
+          const key = { account: 'acc_one', workspace: undefined, resourceType: 'sandbox' };
           const how = {
             workspacesElsewhere: [],
             runNumber: 1,

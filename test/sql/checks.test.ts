@@ -455,13 +455,24 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
           { resource_type: 'agent', read_at: '2026-09-01' },
           { resource_type: 'job', read_at: '2026-09-02' },
           { token_workspace: 'south', resource_type: 'agent', outcome: 'refused' },
-          { token_workspace: 'south', resource_type: 'job', outcome: 'refused' },
+          { account: 'acc_two', resource_type: 'job', outcome: 'refused' },
         ],
       },
       found: [
-        { token_workspace: null, resource_type: 'agent', outcome: 'refused' },
-        { token_workspace: 'south', resource_type: 'agent', outcome: 'refused' },
-        { token_workspace: 'south', resource_type: 'job', outcome: 'refused' },
+        { account: 'acc_one', token_workspace: null, resource_type: 'agent', outcome: 'refused' },
+        { account: 'acc_two', token_workspace: null, resource_type: 'job', outcome: 'refused' },
+      ],
+    },
+  ],
+  [
+    'workspaces_are_listed',
+    'a workspace with costs of which no listing ever showed a resource',
+    {
+      given: { listings: [{ read_at: '2026-09-08' }] },
+      done: 'delete from ledger.resources; update ledger.hourly_costs set cost = 5',
+      found: [
+        { account: 'acc_one', cost: '10.000000000000' },
+        { account: 'acc_one', workspace: null, cost: '5.000000000000' },
       ],
     },
   ],
@@ -571,5 +582,6 @@ test('checks for possible problems warn, checks for certain errors fail', async 
     'months_are_closed_after_their_end',
     'splits_have_weights',
     'usage_is_not_negative',
+    'workspaces_are_listed',
   ]);
 });

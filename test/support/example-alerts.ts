@@ -182,6 +182,17 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     days: 10,
     revision: '2026-09',
   },
+  unlisted: {
+    ...head,
+    key: 'unlisted/acc_main',
+    kind: 'unlisted',
+    severity: 'warning',
+    workspaces: [
+      { workspace: 'research', cost: '512.400000000000' },
+      { workspace: 'demos', cost: '20.100000000000' },
+    ],
+    cost: '532.500000000000',
+  },
   dimension: {
     ...head,
     key: 'dimension/acc_main/gpu_seconds',

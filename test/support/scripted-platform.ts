@@ -237,14 +237,21 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     return metrics(seen, seen.account, seen.token === admin);
   }
 
-  /** 4.1, of the parameters those that leave nothing out; the answer is a bare list before there were pages (9.6). */
+  /** 4.1, of the parameters those that leave nothing out, and a workspace, which `listed` may look at; the answer is a bare list before there were pages (9.6). */
   function listing({ path, query, token, version }: Seen, items: readonly Item[]): Answer | readonly Item[] {
     const known = platform.versions;
     if (!known.includes(version)) {
       const message = `Unknown version ${version}. Valid versions: ${known.join(', ')}`;
       return { status: 400, error: 'invalid_api_version', message };
     }
-    const { cursor = '', sort = 'createdAt:desc', limit = '50', showTerminated = 'false', ...others } = query;
+    const {
+      cursor = '',
+      sort = 'createdAt:desc',
+      limit = '50',
+      showTerminated = 'false',
+      workspace,
+      ...others
+    } = query;
     const sign = { 'createdAt:asc': 1, 'createdAt:desc': -1 }[sort];
     const isOfSandboxes = path === '/v0/sandboxes';
     const wrong = [
@@ -261,7 +268,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
     const sorted = shown.toSorted(
       (a, b) => (sign ?? 1) * (createdAt(a) < createdAt(b) ? -1 : Number(createdAt(a) > createdAt(b))),
     );
-    const binding = JSON.stringify([path, token, sort, showTerminated]);
+    const binding = JSON.stringify([path, token, sort, showTerminated, workspace]);
     const [bound, first] = (cursor === '' ? [binding, 0] : JSON.parse(Buffer.from(cursor, 'base64url').toString())) as [
       string,
       number,

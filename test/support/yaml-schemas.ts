@@ -386,7 +386,7 @@ function configSchema(): Schema {
     },
   };
   const inventory = {
-    description: 'whether to fetch listings of resources, and with which tokens',
+    description: 'whether to fetch listings of resources, of which workspaces, and with which tokens',
     anyOf: [
       { type: 'boolean' },
       { type: 'string', pattern: '^(true|false|.*\\$\\{.*\\}.*)$' },
@@ -394,6 +394,10 @@ function configSchema(): Schema {
         type: 'object',
         additionalProperties: false,
         properties: {
+          workspaces: {
+            description: 'the workspaces to list: all (default), or their names',
+            anyOf: [{ const: 'all' }, { type: 'array', items: { type: 'string', minLength: 1 } }],
+          },
           tokens: {
             type: 'object',
             minProperties: 1,

@@ -64,7 +64,7 @@ describe('the six listings', () => {
 
   test('take the parameters of 4.1: policies no status, sandboxes alone showTerminated', () => {
     const parameters = (kind: Listing['kind']) => listing(kind).operation.parameters.map(({ name }) => name);
-    const shared = ['cursor', 'limit', 'sort', 'q', 'anchor', 'externalId'];
+    const shared = ['workspace', 'cursor', 'limit', 'sort', 'q', 'anchor', 'externalId'];
     expect(parameters('sandbox')).toEqual([...shared, 'status', 'showTerminated']);
     for (const kind of ['agent', 'function', 'job', 'model'] as const) {
       expect(parameters(kind)).toEqual([...shared, 'status']);

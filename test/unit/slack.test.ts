@@ -104,6 +104,7 @@ test('every kind of alert has an example', () => {
     'listings',
     'closed_month',
     'invoice',
+    'unlisted',
     'dimension',
     'interface',
     'anomaly',

@@ -57,7 +57,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       ...{
         verifyDays: 400,
         deepVerifyPages: 2,
-        inventory: { tokens: { north: 'abcdefgh', south: { tokenFile: 'south' } } },
+        inventory: { workspaces: ['east'], tokens: { north: 'abcdefgh', south: { tokenFile: 'south' } } },
       },
       ...{
         apiVersion: '2026-04-16',
@@ -94,6 +94,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             run: 'critical',
             books: 'critical',
             listings: 'warning',
+            unlisted: 'info',
             closed_month: 'warning',
             invoice: 'info',
             dimension: 'info',

@@ -19,6 +19,7 @@ const toldBetter: Readonly<Record<string, (other: Finding) => boolean>> = {
   coverage_has_no_hole: ({ kind }) => kind === 'unproven',
   closed_months_keep_their_numbers: (other) => other.kind === 'closed_month' && 'differs' in other,
   listings_are_complete: (other) => other.kind === 'listings' || isIngestFailed(other),
+  workspaces_are_listed: (other) => other.kind === 'unlisted' || isIngestFailed(other),
 };
 
 export const check: DataKind<CheckFact, never> = {

@@ -16,6 +16,7 @@ import { listings } from './listings.ts';
 import { platformInterface } from './platform-interface.ts';
 import { run } from './run.ts';
 import { stale } from './stale.ts';
+import { unlisted } from './unlisted.ts';
 import { unproven } from './unproven.ts';
 
 /** Every kind of finding about the data, in the order in which they are looked for. A new kind is one file and a word here. */
@@ -27,6 +28,7 @@ const kinds = [
   run,
   books,
   listings,
+  unlisted,
   closedMonth,
   invoice,
   dimension,

@@ -5,6 +5,7 @@ export const usualHeaders = {
   authorization: 'Authorization',
   version: 'Service-Version',
   thread: 'X-Service-Thread-Id',
+  workspace: 'X-Service-Workspace',
 } as const;
 
 /** Bucket sizes of the metrics API (4.6). */

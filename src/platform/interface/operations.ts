@@ -21,6 +21,7 @@ import {
   policyResource,
   sandboxResource,
   template,
+  workspaceResource,
 } from './resource-shapes.ts';
 import { accountsResponse, enumResponse, listingOfItems, metricsResponse } from './responses.ts';
 
@@ -111,7 +112,14 @@ const authErrors = [
 /** Errors with the error body whose status the document does not show. */
 const otherErrors = [...authErrors, { status: undefined, when: 'an error whose status is not shown' }] as const;
 
+/** How a request says which workspace it is about; a header of a maker's name does the same. */
+const inWorkspace = filter(
+  'workspace',
+  'The workspace, for a token that reaches several. What an answer contains without it is not shown.',
+);
+
 const listingParameters = [
+  inWorkspace,
   filter(
     'cursor',
     'From meta.nextCursor; opaque, bound to workspace and filters, valid for 24 hours. Omitted on the first page.',
@@ -325,6 +333,16 @@ export const operations = {
     parameters: [],
     response: accountsResponse,
     maxBodyMib: answerLimits.otherBodyMib,
+    errors: authErrors,
+  },
+  workspaces: {
+    ...{ ...reading, ...management, name: 'workspaces', method: 'GET', path: '/v0/workspaces' },
+    summary: 'The workspaces that the token reaches, as an array in every version.',
+    may: 'list its workspaces',
+    section: 'public description',
+    parameters: [],
+    response: z.array(workspaceResource),
+    maxBodyMib: answerLimits.listingBodyMib,
     errors: authErrors,
   },
   sandboxes: listingOf('sandboxes', 'sandboxes', sandboxResource, statusParameter, showTerminatedParameter),

@@ -260,6 +260,19 @@ export const modelResource = z.looseObject({ metadata, spec: z.nullish(modelSpec
 export const deletedModel = z.looseObject({ metadata, spec: z.nullish(deletedModelSpec), events, status: text });
 
 /** A sandbox in the lite shape of its listing (2.9), without events. */
+/** A workspace; its fields are at the top level, and each may be missing. */
+export const workspaceResource = z.looseObject({
+  name: z.string(),
+  displayName: z.optional(z.string()),
+  id: z.optional(z.string()),
+  accountId: z.optional(z.string()),
+  labels: z.optional(z.record(z.string(), z.string())),
+  region: z.optional(z.string()),
+  status: z.optional(z.string()),
+  createdAt: z.optional(z.string()),
+  updatedAt: z.optional(z.string()),
+});
+
 export const sandboxResource = z.looseObject({
   metadata,
   spec: z.nullish(sandboxSpec),

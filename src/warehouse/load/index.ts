@@ -1,5 +1,11 @@
 export { checkWords } from './check-codes.ts';
-export type { InventoryStage, ListingFacts, ListingKey, ListingOutcome } from './inventory.ts';
+export {
+  type InventoryStage,
+  type ListingFacts,
+  type ListingKey,
+  type ListingOutcome,
+  listingName,
+} from './inventory.ts';
 export { type CostPartition, costPartitions, lastLoadOf, partitionsChangedSince, viewsSha256 } from './partitions.ts';
 export type { DifferingHours, TotalDecimals, TotalsKnown } from './reconciliation.ts';
 export type { DeploymentsStage } from './resource-events.ts';

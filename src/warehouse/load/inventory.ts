@@ -6,10 +6,10 @@ import type { ListedResource } from '../page.ts';
 import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
 
-/** Identifies a listing: its account, and the workspace whose token reads it, if not the account's own. */
+/** Identifies a listing: its account, and the workspace that it was asked for; undefined for all that the token reaches. */
 export interface ListingKey {
   readonly account: string;
-  readonly tokenWorkspace: string | undefined;
+  readonly workspace: string | undefined;
   readonly resourceType: string;
 }
 
@@ -37,7 +37,7 @@ export interface ListingFacts extends ListingKey {
 
 /** How to write a listing. */
 export interface ListingReading extends ListingKey {
-  /** Workspaces that are read with tokens of their own: this listing does not speak for them. */
+  /** Workspaces that are listed by name or with a token of their own: a listing for no workspace does not speak for them. */
   readonly workspacesElsewhere: readonly string[];
   readonly runNumber: number;
   /** When it was read; after every earlier listing. */
@@ -67,7 +67,7 @@ export interface InventoryStage {
   add(resources: readonly ListedResource[]): Promise<void>;
   /**
    * Writes only what differs from the known states: each resource's states end and start in one transaction. A listing
-   * speaks for the workspaces that occur in it.
+   * speaks for the workspace that it was asked for, and for those that occur in it.
    */
   write(reading: ListingReading): Promise<ListingWritten>;
   close(): void;
@@ -130,13 +130,13 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
       );
     },
     async write(reading) {
-      const { account, tokenWorkspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk } = reading;
+      const { account, workspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk } = reading;
       const key = { account, resource_type: resourceType };
       const before = await lastReading(connection, reading);
-      await connection.run(sql('listed'), key);
+      await connection.run(sql('listed'), { ...key, workspace: workspace ?? null });
       const [counts] = await connection.rows(sql('counts'), {
         ...key,
-        token_workspace: tokenWorkspace ?? null,
+        token_workspace: workspace ?? null,
         workspaces_elsewhere: JSON.stringify(reading.workspacesElsewhere),
       });
       const resources = Number(counts?.['listed']);
@@ -175,7 +175,7 @@ export async function recordListing(recorder: Recorder, facts: ListingFacts): Pr
     values: {
       run_number: facts.runNumber,
       account: facts.account,
-      token_workspace: facts.tokenWorkspace ?? null,
+      token_workspace: facts.workspace ?? null,
       resource_type: facts.resourceType,
       outcome: facts.outcome,
       reason: facts.reason ?? null,
@@ -199,13 +199,13 @@ export async function lastListingOutcome(connection: Connection, key: ListingKey
 /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
 export async function nightsWithShortfall(
   connection: Connection,
-  { account, tokenWorkspace, resourceType }: ListingKey,
+  { account, workspace, resourceType }: ListingKey,
   shortfall: number,
   now: Instant,
 ): Promise<number> {
   const [row] = await connection.rows(await readSql('inventory', 'nights_with_shortfall'), {
     account,
-    token_workspace: tokenWorkspace ?? null,
+    token_workspace: workspace ?? null,
     resource_type: resourceType,
     shortfall,
     now: formatInstant(now),
@@ -225,14 +225,49 @@ async function lastListed(connection: Connection, key: ListingKey): Promise<numb
   return Number(row?.['resources'] ?? 0);
 }
 
+/**
+ * The listings of an account that the platform refused within the week before `now` and has never served, as keys of
+ * `listingName`: they are asked again when the week is over. None while it refuses every listing.
+ */
+export async function refusedForNow(
+  connection: Connection,
+  account: string,
+  now: Instant,
+): Promise<ReadonlySet<string>> {
+  const rows = await connection.rows(await readSql('inventory', 'refused_for_now'), {
+    account,
+    now: formatInstant(now),
+  });
+  return new Set(
+    rows.map((row) =>
+      listingName({
+        account,
+        workspace: row['token_workspace'] === null ? undefined : String(row['token_workspace']),
+        resourceType: String(row['resource_type']),
+      }),
+    ),
+  );
+}
+
+/** A text that names a listing among those of its account. */
+export function listingName({ workspace, resourceType }: ListingKey): string {
+  return JSON.stringify([workspace ?? null, resourceType]);
+}
+
+/** The workspaces that the costs of an account name, or that have listed resources. */
+export async function knownWorkspaces(connection: Connection, account: string): Promise<readonly string[]> {
+  const rows = await connection.rows(await readSql('inventory', 'known_workspaces'), { account });
+  return rows.map((row) => String(row['workspace']));
+}
+
 async function lastListing(
   connection: Connection,
-  { account, tokenWorkspace, resourceType }: ListingKey,
+  { account, workspace, resourceType }: ListingKey,
   outcomes: readonly ListingOutcome[],
 ): Promise<SqlRow | undefined> {
   const [row] = await connection.rows(await readSql('inventory', 'last_listing'), {
     account,
-    token_workspace: tokenWorkspace ?? null,
+    token_workspace: workspace ?? null,
     resource_type: resourceType,
     outcomes: JSON.stringify(outcomes),
   });

@@ -4,6 +4,7 @@ import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
 import {
   type InventoryStage,
+  knownWorkspaces,
   type ListingFacts,
   type ListingKey,
   type ListingOutcome,
@@ -11,6 +12,7 @@ import {
   nightsWithShortfall,
   openInventoryStage,
   recordListing,
+  refusedForNow,
 } from './inventory.ts';
 import { arePlatformListsDue, type PlatformListsFacts, recordPlatformLists } from './platform-lists.ts';
 import type { TotalsKnown } from './reconciliation.ts';
@@ -30,6 +32,10 @@ export interface LoadRecords {
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
   nightsWithShortfall(key: ListingKey, shortfall: number, now: Instant): Promise<number>;
+  /** The listings that the platform refuses and that are not due again, by `listingName`. */
+  refusedForNow(account: string, now: Instant): Promise<ReadonlySet<string>>;
+  /** The workspaces that the costs of an account name, or that have listed resources. */
+  knownWorkspaces(account: string): Promise<readonly string[]>;
   recordListing(facts: ListingFacts): Promise<void>;
   /** Whether the platform's lists of values are due for an account. */
   arePlatformListsDue(account: string, now: Instant): Promise<boolean>;
@@ -58,6 +64,8 @@ export function loadRecords(
     openDeployments: async () => openDeploymentsStage(await connect(), recorder),
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
+    refusedForNow: (account, now) => refusedForNow(connection, account, now),
+    knownWorkspaces: (account) => knownWorkspaces(connection, account),
     recordListing: (facts) => recordListing(recorder, facts),
     arePlatformListsDue: (account, now) => arePlatformListsDue(connection, account, now),
     recordPlatformLists: (facts) => recordPlatformLists(recorder, facts),

@@ -1,0 +1,31 @@
+import { RefusedAnswerError } from '../base/errors.ts';
+import { type Client, parseBody } from './client.ts';
+import { answerLimits } from './interface/limits.ts';
+import { operations } from './interface/operations.ts';
+
+/**
+ * The names of the workspaces that a token reaches, sorted: `GET /workspaces` answers an array of objects whose fields are at
+ * the top level (public description). Throws PlatformError as the client does, and RefusedAnswerError for another answer.
+ */
+export async function readWorkspaceNames(
+  client: Client,
+  about: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  return client.call(
+    operations.workspaces,
+    {},
+    `${about}, workspaces`,
+    async (body) => {
+      const answer = await parseBody({ ...body, maxBodyMib: answerLimits.listingBodyMib });
+      const { data } = (answer ?? {}) as { readonly data?: unknown };
+      const items = Array.isArray(answer) ? answer : data;
+      const names = Array.isArray(items) ? items.map((item) => (item as { name?: unknown } | null)?.name) : undefined;
+      if (names === undefined || !names.every((name): name is string => typeof name === 'string' && name !== '')) {
+        throw new RefusedAnswerError(`${about}, workspaces: found an answer that is no list of workspaces with names`);
+      }
+      return [...new Set(names.map((name) => name.toWellFormed()))].sort();
+    },
+    signal,
+  );
+}

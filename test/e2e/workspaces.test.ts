@@ -1,0 +1,148 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { startEmulator, type WorkspaceRule } from '../../src/emulator/index.ts';
+import { askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
+import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+
+const now = '2026-10-21T03:30:00Z';
+
+/** Resources, costs by team and alerts after a night of an emulated account, with the key of one person or account. */
+async function nightUnder(workspaceRule: WorkspaceRule, workspace?: string): Promise<unknown> {
+  const emulator = await startEmulator({
+    now: () => Date.parse(now),
+    storyEnd: Date.parse('2026-10-21'),
+    workspaceRule,
+  });
+  try {
+    const dir = await newProject();
+    const env = {
+      COSTBOOK_URL: emulator.url,
+      COSTBOOK_TOKEN: workspace === undefined ? emulator.tokens.admin : (emulator.workspaceTokens[workspace] ?? ''),
+      COSTBOOK_ACCOUNT: emulator.account,
+      COSTBOOK_INVENTORY: 'true',
+    };
+    await writeFile(join(dir, 'costbook.yaml'), 'since: 2026-10-19\n');
+    const ended = await runCli(['ingest', '--dir', dir, '--now', now], env);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const alerted = await runCli(['alert', '--dir', dir, '--now', now, '--json'], env);
+    const unnamed = emulator.requests.filter(
+      ({ path }) => /^\/v0\/(sandboxes|agents|functions|jobs|models|policies)\?/.test(path) && !/workspace=/.test(path),
+    );
+    return {
+      unnamed,
+      resources: await askSnapshot(dir, 'select * from resources order by all'),
+      teams: await askSnapshot(
+        dir,
+        `select labels ->> 'team' as team, sum(cost) as cost from costs_with_resources group by all order by all`,
+      ),
+      alerts: { exitCode: alerted.exitCode, rows: await askSnapshot(dir, 'select alert_key from alerts order by all') },
+    };
+  } finally {
+    await emulator.close();
+  }
+}
+
+test('one key lists every workspace, whatever the platform answers a request that names none', async () => {
+  const all = await nightUnder('all');
+  expect(all).toMatchObject({ unnamed: [], resources: expect.arrayContaining([expect.anything()]) });
+  expect(await nightUnder('default')).toEqual(all);
+  expect(await nightUnder('demand')).toEqual(all);
+});
+
+let platform: ScriptedPlatform;
+let dir: string;
+/** The agents that the platform lists for a workspace that a request names, or for none. */
+let agents: (workspace: string | undefined) => readonly { metadata: object }[];
+beforeEach(async () => {
+  const costs = ['north', 'south'].flatMap((workspace) =>
+    series(
+      { workspace, type: 'agent', name: `${workspace}-1`, uuid: null, dimension: 'agent_compute_runtime_gbs' },
+      '2026-09-02T05',
+      [1, 2],
+    ),
+  );
+  platform = await startScriptedPlatform(costs);
+  platform.listed = ({ path, query }: Seen) => {
+    if (path === '/v0/agents') return agents(query['workspace']);
+    return /^\/v0\/(sandboxes|functions|jobs|models|policies)$/.test(path) ? [] : undefined;
+  };
+  dir = await newProject();
+});
+
+function item(name: string, workspace?: string): { metadata: object } {
+  return {
+    metadata: { name, createdAt: '2026-09-01T00:00:00Z', labels: { team: name }, ...(workspace && { workspace }) },
+  };
+}
+
+function night(day: string): Promise<Ingested> {
+  return ingest(dir, platform, { now: `2026-09-${day}T02:00:00Z`, env: { COSTBOOK_INVENTORY: 'true' } });
+}
+
+async function stored(): Promise<unknown[][]> {
+  const rows = await askSnapshot(dir, 'select workspace, resource_name from resources order by all');
+  return rows.map((row) => Object.values(row));
+}
+
+test('resources that name no workspace belong to the workspace that was asked for', async () => {
+  agents = (workspace) => [item(`${workspace}-1`)];
+  await night('04');
+  expect(await stored()).toEqual([
+    ['north', 'north-1'],
+    ['south', 'south-1'],
+  ]);
+});
+
+test('resources without a workspace that are the same for two workspaces are attributed to none, with a step', async () => {
+  agents = () => [item('north-1')];
+  const ended = await night('04');
+  expect(ended.exitCode).toBe(0);
+  expect(await stored()).toEqual([]);
+  const alerts = await runCli(['alert', '--dir', dir, '--now', '2026-09-04T03:00:00Z', '--dry-run', '--json']);
+  expect(alerts.stdout).toContain('workspaceHeader');
+});
+
+test('a platform that ignores the workspace of a request and names it in its items is read once', async () => {
+  agents = () => [item('north-1', 'north'), item('south-1', 'south')];
+  const { account } = await night('04');
+  expect(await stored()).toEqual([
+    ['north', 'north-1'],
+    ['south', 'south-1'],
+  ]);
+  expect(account.inventory.listings.filter(({ resourceType }) => resourceType === 'agent')).toEqual([
+    expect.objectContaining({ workspace: null, outcome: 'read', resources: 2 }),
+  ]);
+});
+
+test('inventory.workspaces limits what is listed', async () => {
+  agents = (workspace) => [item(`${workspace}-1`, workspace)];
+  await writeFile(join(dir, 'costbook.yaml'), 'inventory:\n  workspaces: [south]\n');
+  await night('04');
+  expect(await stored()).toEqual([['south', 'south-1']]);
+});
+
+test('a listing that the platform refuses is asked for again after a week', async () => {
+  agents = (workspace) => [item(`${workspace}-1`, workspace)];
+  const asked = async (day: string) => {
+    platform.requests.length = 0;
+    await night(day);
+    return platform.requests.filter(({ path }) => path === '/v0/workspaces').length;
+  };
+  expect([await asked('04'), await asked('05'), await asked('12')]).toEqual([1, 0, 1]);
+});
+
+test('costs that a key sees without their resources are named, with a step', async () => {
+  expect(await nightUnder('all', 'staging')).toMatchObject({
+    alerts: { rows: [{ alert_key: 'unlisted/acc-harbor-labs' }] },
+  });
+});
+
+test('a workspace that the token may not list is named with its cost', async () => {
+  agents = (workspace) => [item(`${workspace}-1`, workspace)];
+  platform.failures = [{ times: 99, status: 403, hits: ({ query }) => query['workspace'] === 'south' }];
+  await night('04');
+  const { stdout } = await runCli(['alert', '--dir', dir, '--now', '2026-09-04T03:00:00Z', '--dry-run', '--json']);
+  expect(stdout).toContain('key unlisted/acc_one');
+  expect(stdout).toContain('south: 3.00 USD');
+});
