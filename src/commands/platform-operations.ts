@@ -51,7 +51,7 @@ export function describedOperation(operation: Operation, json: boolean, layout: 
   }
   return [
     `${name}: ${summary}`,
-    `${method} {${hostNames[host]}}${path} (section ${section} of the interface)`,
+    `${method} {${hostNames[host]}}${path} (${/^\d/.test(section) ? `section ${section} of the interface` : section})`,
     '',
     ...parameters.flatMap((parameter) => describedParameter(parameter, layout)),
     ...(parameters.length === 0 ? [] : ['']),

@@ -126,7 +126,8 @@ describe('the journal', () => {
     await write(folder, [{ event: 'run_began', values: {} }, closed, { event: 'run_began', values: {} }]);
     const file = join(folder, 'events-000000001.ndjson');
     const text = await readFile(file, 'utf8');
-    const named = /events-000000001\.ndjson:2: .*event 2 \(month_closed\) was changed .*hash [0-9a-f]{16}, expected/;
+    const named =
+      /events-000000001\.ndjson:2: .*event 2 \(month_closed\) is not as Costbook wrote it .*hash [0-9a-f]{16}, expected/;
     for (const other of ['362x.03', '3723.04', '"3723.03"']) {
       await writeFile(file, text.replace('3723.03', other));
       await expect(readJournal(folder)).rejects.toThrow(other.startsWith('"') ? /:2: .*not an event/ : named);
@@ -135,7 +136,7 @@ describe('the journal', () => {
     const [first, second, third] = text.split('\n');
     for (const without of [/,"hash":"[^"]*"/, /[0-9a-f](?="}$)/]) {
       await writeFile(file, `${first}\n${second?.replace(without, '')}\n${third}\n`);
-      await expect(readJournal(folder)).rejects.toThrow(/:2: .*event 2 \(month_closed\) was changed/);
+      await expect(readJournal(folder)).rejects.toThrow(/:2: .*event 2 \(month_closed\) is not as Costbook wrote it/);
     }
     await writeFile(file, text);
     expect(await readJournal(folder)).toHaveLength(3);
@@ -163,12 +164,14 @@ describe('the journal', () => {
     const file = join(folder, 'events-000000001.ndjson');
     const { atime, mtime } = await stat(file);
     await writeFile(file, (await readFile(file, 'utf8')).replace('xx', 'yy'));
-    expect((await fault())?.message).toMatch(/ndjson:1: .*event 1 \(window_reconciled\) was changed/);
-    await expect(openJournalFile(folder, 3, published)).rejects.toThrow(/event 1 \(window_reconciled\) was changed/);
+    expect((await fault())?.message).toMatch(/ndjson:1: .*event 1 \(window_reconciled\) is not as Costbook wrote it/);
+    await expect(openJournalFile(folder, 3, published)).rejects.toThrow(
+      /event 1 \(window_reconciled\) is not as Costbook wrote it/,
+    );
     // A disk that forgets bits changes no time: only a whole reading finds that.
     await utimes(file, atime, mtime);
     const whole = await journalFault(folder, 3, { isWhole: true, published });
-    expect(whole?.message).toMatch(/event 1 \(window_reconciled\) was changed/);
+    expect(whole?.message).toMatch(/event 1 \(window_reconciled\) is not as Costbook wrote it/);
     await rm(file);
     expect((await fault())?.message).toMatch(/events 1 to 2 of the journal are missing/);
   });

@@ -35,7 +35,10 @@ describe('the setting currency', () => {
   }
 
   test('has a code, a file and a source', () => {
-    expect(read('currency: { code: EUR, rates: rates.csv, source: ECB }')).toEqual(settings);
+    expect(read('currency: { code: EUR, rates: rates.csv, source: ECB }')).toEqual({
+      ...settings,
+      where: '/p/costbook.yaml:1:11',
+    });
     expect(read('concurrency: 2')).toBeUndefined();
   });
 

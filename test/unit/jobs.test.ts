@@ -57,7 +57,7 @@ steps:
       timetable: undefined,
       zone: 'Europe/Berlin',
       timeoutMs: 3_000_000,
-      timeoutLine: 0,
+      timeoutLine: 3,
       catchUp: 'skip',
       isEnabled: false,
       ping: {

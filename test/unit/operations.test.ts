@@ -12,7 +12,7 @@ import { allOperations, operations } from '../../src/platform/interface/operatio
 import { requestPath } from '../../src/platform/interface/request.ts';
 import fc from '../support/fast-check.ts';
 
-// Written out by hand from sections 4.1 to 4.8.
+// Written out by hand from sections 4.1 to 4.8, and from the public description.
 test('every operation of the document is there, with its method, host and path', () => {
   const listed = allOperations.map(({ section, method, host, path }) => `${section} ${method} ${host} ${path}`);
   expect(listed).toEqual([
@@ -37,6 +37,7 @@ test('every operation of the document is there, with its method, host and path',
     '4.8 ANY sandbox /',
     '4.8 GET sandbox /filesystem/tree/{path}',
     '4.8 POST sandbox /upgrade',
+    'public description GET management /v0/workspaces',
   ]);
 });
 
