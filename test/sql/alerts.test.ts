@@ -166,6 +166,26 @@ describe('facts about the data', () => {
     expect(withNews(fourth.fact, reported, false).revision).toBe(reported.revision);
   });
 
+  test('hours that differ keep their count of nights while a part of them is proven, and lose it after a night between', async () => {
+    const unproven = [{ window_start: '2026-08-01', window_end: '2026-09-01' }];
+    const failedOn = (...days: string[]) =>
+      days.map((day, night) => ({
+        ...{ window_start: '2026-08-01', window_end: '2026-09-01', load_number: null, proven: false },
+        ...{ difference: '1', proven_at: `2026-09-${day} 01:00:00`, run_number: night + 2 },
+      }));
+    const part = { window_start: '2026-08-03', window_end: '2026-08-04', load_number: 9 };
+    const proven = {
+      loads: [{ ...part, seen_at: '2026-09-11 01:30:00' }],
+      covered: [{ ...part, since_load: 9 }],
+    };
+    const nights = async (given: Given) => {
+      const facts = await factsOf({ ...fresh, ...given, unproven });
+      return facts.flatMap((fact) => (fact.kind === 'unproven' ? fact.windows : []))[0]?.nights;
+    };
+    expect(await nights({ ...proven, reconciliation: failedOn('10', '11') })).toBe(2);
+    expect(await nights({ reconciliation: failedOn('08', '10', '11') })).toBe(2);
+  });
+
   test('a failed ingest is a fact until a later one succeeds', async () => {
     const run = { command: 'ingest', started_at: '2026-09-08', ended_at: '2026-09-08 00:01:00' };
     const failed = { ...run, run_number: 1, outcome: 'failed', exit_code: 3, error: 'no answer' };
