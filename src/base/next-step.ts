@@ -105,6 +105,11 @@ export const unreadListingStep: NextStep = wait(
   'the next "costbook ingest" reads the listings again. If it fails a second night, Costbook says what to do.',
 );
 
+/** The next step if the account's quota or credit is used up (402). */
+export const quotaStep: NextStep = act(
+  "add credit to the platform's account, or raise its quota; the next run then fetches what is missing.",
+);
+
 /** The next step if the platform failed, and a later request may succeed. */
 export const waitForPlatform: NextStep = wait(
   'the next run fetches what is missing. If it fails a second night, Costbook says what to do.',

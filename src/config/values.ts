@@ -86,7 +86,8 @@ export const parseUrl: Parse<string> = (value) => {
   demand(!/[?#]/.test(text), 'found a query or fragment in the address, expected none; remove it');
   let end = url.href.length;
   while (url.href[end - 1] === '/') end -= 1;
-  return url.href.slice(0, end);
+  // Every path of the interface begins with it, so it is often copied with the address.
+  return url.href.slice(0, end).replace(/\/+v0$/, '');
 };
 
 /** The address of a sandbox's own host, with the parts of its name in braces. */

@@ -1,5 +1,6 @@
 import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
-import { type Client, parseBytes, type RawBody, type Sending, unpackBody } from './client.ts';
+import { parseBytes, type RawBody, unpackBody } from './body.ts';
+import type { Client, Sending } from './client.ts';
 import { answerLimits } from './interface/limits.ts';
 import type { Operation } from './interface/operations.ts';
 import type { Texts } from './interface/request.ts';

@@ -1,19 +1,16 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { isPlainToOthers } from '../base/addresses.ts';
-import type { Effects, HttpResponse, HttpSend } from '../base/effects.ts';
-import { excerpt, messageOf, PlatformError } from '../base/errors.ts';
-import { jsonExcess } from '../text/bounded-json.ts';
+import type { Effects, HttpSend } from '../base/effects.ts';
+import { PlatformError } from '../base/errors.ts';
 import type { Instant } from '../time/time.ts';
-import { explain, redirectWords, textIn } from './failure-words.ts';
+import { headerOf, isGzipped, type RawBody } from './body.ts';
+import { explain } from './failure-words.ts';
 import type { Limiter } from './fair-limiter.ts';
 import { hostOf } from './http.ts';
 import { answerLimits } from './interface/limits.ts';
 import type { Operation } from './interface/operations.ts';
 import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './interface/request.ts';
-import { type Attempts, isCertainlyNotDone, isPutOff, parseDate, parseRetryAfter, retryDelayMs } from './retry.ts';
-
-const gunzipAsync = promisify(gunzip);
+import { refusalOf } from './refusal.ts';
+import { type Attempts, isCertainlyNotDone, isPutOff, parseDate, retryDelayMs } from './retry.ts';
 
 /**
  * The client's identity and endpoint. Header names are settings because a real platform puts its maker's name into
@@ -62,16 +59,6 @@ export interface Sending {
   readonly isOfUser?: boolean | undefined;
   /** Takes the answer piece by piece as it comes; the body is then empty. */
   readonly onChunk?: ((chunk: Buffer) => Promise<void>) | undefined;
-}
-
-/** The body of a successful answer, as it came. */
-export interface RawBody {
-  readonly bytes: Buffer;
-  readonly gzipped: boolean;
-  /** The longest allowed body when unpacked; that of a metrics page by default. */
-  readonly maxBodyMib?: number;
-  /** When the platform made the answer, by its own clock; undefined if it does not say. */
-  readonly answeredAt?: Instant | undefined;
 }
 
 /** Two clocks at one moment. */
@@ -144,7 +131,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
         clocks = { platform: answeredAt + ageMs(headerOf(response, 'age')), local: effects.clockNow() };
       }
       const isDone = response.status === 200 || (!operation.isRepeatable && isSuccess(response.status));
-      if (!isDone) throw await refusal(response);
+      if (!isDone) throw await refusalOf(response);
       return await read({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib, answeredAt });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -353,126 +340,7 @@ function warnAboutPlainHttp(url: string, { log }: Effects): void {
   );
 }
 
-/** The JSON value in a body, unpacked if gzipped. Throws as `unpackBody` and `parseBytes` do. */
-export async function parseBody(body: RawBody): Promise<unknown> {
-  return parseBytes(await unpackBody(body));
-}
-
-/**
- * The bytes of a body, unpacked if gzipped. Throws a retryable PlatformError for a truncated body: another attempt may
- * deliver all of it. A body that unpacks to more than any page is refused for good: the next attempt would get the
- * same.
- */
-export async function unpackBody(body: RawBody): Promise<Buffer> {
-  const { bytes, gzipped, maxBodyMib = answerLimits.metricsBodyMib } = body;
-  if (!gzipped) return bytes;
-  try {
-    return await gunzipAsync(bytes, unpackingOf(body));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw cutShort(bytes.length, cause);
-    throw new PlatformError(
-      `a gzipped body of ${bytes.length} bytes that unpacks to more than ${maxBodyMib} MiB, far more than a page`,
-      { code: 'too_large', cause },
-    );
-  }
-}
-
-/**
- * How to unpack a gzipped body: its last bytes state its size, so it is unpacked in one piece. The size may be wrong.
- */
-export function unpackingOf({ bytes, maxBodyMib = answerLimits.metricsBodyMib }: RawBody): {
-  maxOutputLength: number;
-  chunkSize: number;
-} {
-  const said = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
-  return {
-    maxOutputLength: maxBodyMib * 1024 * 1024,
-    chunkSize: Math.min(Math.max(said + 1, 16_384), 4 * 1024 * 1024),
-  };
-}
-
-/**
- * The JSON value in a body's bytes. Throws a retryable PlatformError if they are not JSON, and a final one if they hold
- * more than any answer does.
- */
-export function parseBytes(bytes: Buffer): unknown {
-  const excess = jsonExcess(bytes, answerLimits);
-  if (excess !== undefined) {
-    throw new PlatformError(`a body of ${bytes.length} bytes of ${excess}, far more than a page`, {
-      code: 'too_large',
-    });
-  }
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw cutShort(bytes.length, cause);
-  }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw notJson(text, cause);
-  }
-}
-
-function notJson(text: string, cause: unknown): PlatformError {
-  const isPage = /^\s*<(!doctype|html|\?xml|head|body)\b/i.test(text);
-  const title = /<title>([^<]{1,80})/i.exec(text)?.[1]?.trim();
-  const start = JSON.stringify(excerpt(text, 60));
-  const words = isPage
-    ? `a web page in place of JSON${title === undefined ? '' : `, titled ${JSON.stringify(title)}`}`
-    : `a body of ${text.length} characters that is not JSON${text === '' ? '' : `, starting with ${start}`}`;
-  return new PlatformError(words, { code: isPage ? 'web_page' : 'body', retryable: true, cause });
-}
-
-function cutShort(length: number, cause: unknown): PlatformError {
-  return new PlatformError(
-    `a body that cannot be unpacked (${messageOf(cause)}; ${length} bytes arrived): perhaps truncated in transit`,
-    { code: 'body', retryable: true, cause },
-  );
-}
-
-function headerOf(response: HttpResponse, name: string): string | undefined {
-  const value = response.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
 /** How long a cache on the way has had an answer (RFC 9111 5.1); 0 if it does not say so in whole seconds. */
 function ageMs(header: string | undefined): number {
   return header !== undefined && /^\d{1,9}$/.test(header.trim()) ? Number(header.trim()) * 1000 : 0;
-}
-
-function isGzipped(response: HttpResponse): boolean {
-  const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'gzip' || encoding === 'x-gzip') return true;
-  if (encoding === 'identity' || encoding === '') return false;
-  throw new PlatformError(`a body with content-encoding ${excerpt(encoding, 60)}, though only gzip was offered`);
-}
-
-/** The error for a status other than 200, with the text of the platform's error body. */
-async function refusal(response: HttpResponse): Promise<PlatformError> {
-  const { status } = response;
-  let said = '';
-  let code: string | undefined;
-  try {
-    // Loaded here: schemas are slow to load, and few commands meet a refusal.
-    const { errorBody } = await import('./interface/responses.ts');
-    const body = errorBody.parse(
-      await parseBody({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib: answerLimits.otherBodyMib }),
-    );
-    code = body.error;
-    said = textIn(body);
-  } catch {
-    // A proxy's HTML page, or nothing at all: report the status alone.
-    said = redirectWords(status, headerOf(response, 'location'));
-  }
-  return new PlatformError(`${status}${said}`, {
-    status,
-    code,
-    retryable: status === 408 || status === 429 || status >= 500,
-    retryAfterMs:
-      status === 429 || status >= 500
-        ? parseRetryAfter(headerOf(response, 'retry-after'), headerOf(response, 'date'))
-        : undefined,
-  });
 }

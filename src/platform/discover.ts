@@ -1,6 +1,7 @@
 import { excerpt, RefusedAnswerError, UsageError } from '../base/errors.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
-import { type Client, parseBody } from './client.ts';
+import { parseBody } from './body.ts';
+import type { Client } from './client.ts';
 import { accountIdFault } from './interface/account-id.ts';
 import { answerLimits } from './interface/limits.ts';
 import { operations } from './interface/operations.ts';

@@ -1,5 +1,5 @@
 import { excerpt, PlatformError } from '../base/errors.ts';
-import { act, type NextStep, waitForPlatform } from '../base/next-step.ts';
+import { act, type NextStep, quotaStep, waitForPlatform } from '../base/next-step.ts';
 import { describeSpan } from '../time/time.ts';
 import type { Operation } from './interface/operations.ts';
 import { isCertainlyNotDone, waitBudgetMs } from './retry.ts';
@@ -85,7 +85,10 @@ function stepAfter(error: PlatformError, { operation, host, tokenSetting }: Fail
     }
     case 403:
       return act(`ask an account admin for a token that may ${operation.may}: this one has no access.`);
+    case 402:
+      return quotaStep;
     case 404:
+      if (error.retryable) return waitForPlatform;
       return act(operation.path.includes('{accountId}') ? 'check the account ID and the URL.' : 'check the URL.');
     case 407:
       return act('set the user and password of the proxy in HTTP_PROXY or HTTPS_PROXY.');

@@ -1,6 +1,7 @@
 import type { Log } from '../base/effects.ts';
 import { excerpt, PlatformError, RefusedAnswerError } from '../base/errors.ts';
-import { type Client, parseBody, type RawBody } from './client.ts';
+import { parseBody, type RawBody } from './body.ts';
+import type { Client } from './client.ts';
 import { answerLimits, listingLimits, pagedListingsVersion } from './interface/limits.ts';
 import { type Operation, operations } from './interface/operations.ts';
 import { CursorRefusedError, type Page, pages } from './paging.ts';

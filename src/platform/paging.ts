@@ -19,7 +19,7 @@ export class CursorRefusedError extends PlatformError {}
  * leads to it.
  * \n Throws RefusedAnswerError for a chain that cannot end (a repeated cursor or page; more pages, but no cursor; a
  * cursor too long for a URL; endless empty pages; too many pages), and CursorRefusedError if a request with a cursor
- * got a 4xx other than 401, 403, 408 and 429: the status of a dead cursor is not documented (7.4).
+ * got a final 4xx other than 401, 402 and 403: the status of a dead cursor is not documented (7.4).
  */
 export async function* pages<P extends Page>(
   about: string,
@@ -37,7 +37,7 @@ export async function* pages<P extends Page>(
     try {
       page = await ask(number, cursor);
     } catch (error) {
-      if (cursor !== undefined && error instanceof PlatformError && isCursorRefusal(error.status)) {
+      if (cursor !== undefined && error instanceof PlatformError && !error.retryable && isCursorRefusal(error.status)) {
         throw new CursorRefusedError(error.found, {
           ...{ status: error.status, code: error.code, cause: error, next: error.next },
         });
@@ -84,5 +84,5 @@ function hashOf(text: string): string {
 }
 
 function isCursorRefusal(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+  return status !== undefined && status >= 400 && status < 500 && ![401, 402, 403, 408, 429].includes(status);
 }

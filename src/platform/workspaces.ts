@@ -1,5 +1,6 @@
 import { RefusedAnswerError } from '../base/errors.ts';
-import { type Client, parseBody } from './client.ts';
+import { parseBody } from './body.ts';
+import type { Client } from './client.ts';
 import { answerLimits } from './interface/limits.ts';
 import { operations } from './interface/operations.ts';
 

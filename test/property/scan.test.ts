@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type DecodedPage, decodeBytes, decodePage } from '../../src/fetch/decode.ts';
-import { parseBytes } from '../../src/platform/client.ts';
+import { parseBytes } from '../../src/platform/body.ts';
 import fc from '../support/fast-check.ts';
 
 const start = Date.UTC(2026, 9, 1);

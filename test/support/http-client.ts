@@ -1,6 +1,7 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Effects } from '../../src/base/effects.ts';
-import { type Client, type ClientSettings, openClient, parseBody, type RawBody } from '../../src/platform/client.ts';
+import { parseBody, type RawBody } from '../../src/platform/body.ts';
+import { type Client, type ClientSettings, openClient } from '../../src/platform/client.ts';
 import { openHttp } from '../../src/platform/http.ts';
 import { openClock } from '../../src/time/clock.ts';
 import { afterTest } from './clean-up.ts';

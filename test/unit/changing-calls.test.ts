@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PlatformError, UsageError } from '../../src/base/errors.ts';
-import { type Client, expiryOf, parseBody, type Sending } from '../../src/platform/client.ts';
+import { parseBody } from '../../src/platform/body.ts';
+import { type Client, expiryOf, type Sending } from '../../src/platform/client.ts';
 import { type Operation, operations } from '../../src/platform/interface/operations.ts';
 import { asJson, never, rejection, testClient, testEffects } from '../support/http-client.ts';
 import { answer, cutShort, inTurn, refuse, reset, startServer } from '../support/http-server.ts';

@@ -3,13 +3,6 @@ import * as z from 'zod/mini';
 // The shapes of 2.14 and 2.15 as documented. Loose: an unknown field is no error; it stays in the stored body and is
 // reported.
 
-/** Error body (2.14). */
-export const errorBody = z.looseObject({
-  error: z.string(),
-  code: z.optional(z.number()),
-  message: z.optional(z.string()),
-});
-
 const point = z.looseObject({ timestamp: z.string(), cost: z.number(), usage: z.optional(z.number()) });
 
 const metricsEntry = z.looseObject({
