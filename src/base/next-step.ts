@@ -85,8 +85,8 @@ export const renamedStep: NextStep = act(
 
 /** The next step if more than half of a listing is missing. */
 export const shrunkListingStep: NextStep = act(
-  'if the resources are gone, run "costbook ingest --accept-reduced-access" once; if not, use a token that sees them ' +
-    'and run "costbook ingest" again.',
+  'if the resources are gone, run "costbook ingest --accept-shrunk-listings" once, or wait: after three nights Costbook ' +
+    'believes the listing. If they are not gone, use a token that sees them and run "costbook ingest" again.',
   'ingest',
 );
 

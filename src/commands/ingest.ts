@@ -37,7 +37,15 @@ export const ingestCommand: Command = {
     readAsked(input, context);
   },
   async run(input, context) {
-    const { from, to, refetch, acceptReducedAccess, timeout, wait: waitMs } = readAsked(input, context);
+    const {
+      from,
+      to,
+      refetch,
+      acceptReducedAccess,
+      acceptShrunkListings,
+      timeout,
+      wait: waitMs,
+    } = readAsked(input, context);
     const { dir, effects } = context;
     const config = loadConfig({ dir, env: context.env, now: effects.now() });
     proxiesOf(context.env); // reports mistakes there before anything starts
@@ -60,6 +68,7 @@ export const ingestCommand: Command = {
           to,
           refetch,
           acceptReducedAccess,
+          acceptShrunkListings,
           runNumber,
         },
         {

@@ -1,3 +1,4 @@
+import { listings } from '../platform/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { environment, itemAt, memoryOf, secretOf } from './listed-items.ts';
@@ -120,21 +121,44 @@ function onlyOne({ account, caller, now }: Call, kind: ResourceKind, name: strin
 }
 
 /** GET /v0/workspaces: an array in every version, of what the token reaches. */
-export function answerWorkspaces({ account: { story }, caller }: Call): Reply {
-  const reached = [...story.workspaceTokens.keys()].filter((name) => (caller?.workspace ?? name) === name);
-  return json(
-    reached.map((name) => ({
-      name,
-      displayName: name,
-      id: uuidOf(0, `workspace ${story.account.id} ${name}`).slice(0, 8),
-      accountId: story.account.id,
-      labels: {},
-      region: 'us-pdx-1',
-      status: 'ready',
-      createdAt: formatInstant(story.since),
-      updatedAt: formatInstant(story.since),
-    })),
+export function answerWorkspaces(call: Call): Reply {
+  return json(reachedBy(call).map((name) => workspaceOf(call, name)));
+}
+
+/** GET /v0/workspaces/{workspaceName}, with the number of items of each listing if asked for. */
+export function answerWorkspace(call: Call): Reply {
+  const name = pathValue(call, 'workspaceName');
+  const { story, shelves } = call.account;
+  if (!story.workspaceTokens.has(name)) throw notFound(`There is no workspace ${name}`);
+  if (!reachedBy(call).includes(name)) throw denied(`This token has no access to workspace ${name}`);
+  if (call.parameters.get('countResources') !== true) return json(workspaceOf(call, name));
+  const everything = { ...call, workspace: name, isPaged: false, calledExpired: false };
+  const resourceCounts = Object.fromEntries(
+    listings.map(({ kind, operation }) => {
+      const listed = shelves.answer(kind, new Map([['showTerminated', true]]), everything);
+      return [operation.name, Array.isArray(listed) ? listed.length : 0];
+    }),
   );
+  return json({ ...workspaceOf(call, name), resourceCounts });
+}
+
+/** The workspaces that a caller reaches. */
+function reachedBy({ account: { story }, caller }: Call): readonly string[] {
+  return [...story.workspaceTokens.keys()].filter((name) => (caller?.workspace ?? name) === name);
+}
+
+function workspaceOf({ account: { story } }: Call, name: string): object {
+  return {
+    name,
+    displayName: name,
+    id: uuidOf(0, `workspace ${story.account.id} ${name}`).slice(0, 8),
+    accountId: story.account.id,
+    labels: {},
+    region: 'us-pdx-1',
+    status: 'ready',
+    createdAt: formatInstant(story.since),
+    updatedAt: formatInstant(story.since),
+  };
 }
 
 /** GET /v0/accounts (4.6). Its shape is not shown; the other listings have a list of envelopes (2.1). */

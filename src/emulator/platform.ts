@@ -28,6 +28,7 @@ import {
   answerIntegration,
   answerRestore,
   answerTemplate,
+  answerWorkspace,
   answerWorkspaces,
 } from './management.ts';
 import { openMcpServers } from './mcp.ts';
@@ -183,6 +184,7 @@ function openAnswers(accounts: readonly Account[]): {
       resourceTypesEnum: (call) => call.account.resourceTypes(call),
       accounts: (call) => answerAccounts(accounts, call),
       workspaces: answerWorkspaces,
+      workspace: answerWorkspace,
       sandboxes: answerListing('sandbox'),
       agents: answerListing('agent'),
       functions: answerListing('function'),

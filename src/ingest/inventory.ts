@@ -18,6 +18,8 @@ import {
   listings,
   openListings,
   type RawResource,
+  type ResourceCounts,
+  readResourceCounts,
   readWorkspaceNames,
 } from '../platform/index.ts';
 import {
@@ -56,6 +58,8 @@ interface Reading extends Omit<TokenReading, 'client' | 'workspaces'> {
   readonly failures: readonly Failure[];
   /** Requests so far. */
   requests(): number;
+  /** How many resources a workspace has, by the name of their listing; undefined if the platform does not say. */
+  counts(workspace: string): Promise<ResourceCounts | undefined>;
 }
 
 /** The type of the listing of workspaces, which lists no resource that costs. */
@@ -101,7 +105,13 @@ export async function readInventory(
       const counting = countingClient(ofToken, () => (requests += 1));
       const reader = openListings(counting, effects.log);
       const hearing = openHearing(workspaces.length > 1);
-      const reading = { ...token, reader, hearing, failures, requests: () => requests };
+      const known = new Map<string, Promise<ResourceCounts | undefined>>();
+      const counts = (workspace: string) => {
+        const asked = known.get(workspace) ?? readCounts(counting, account, workspace, tools);
+        known.set(workspace, asked);
+        return asked;
+      };
+      const reading = { ...token, reader, hearing, failures, requests: () => requests, counts };
       await readAll(workspaces, reading, recording, request, tools);
     }
   } finally {
@@ -172,6 +182,21 @@ async function reachedWorkspaces(
     }
   }
   return tools.warehouse.knownWorkspaces(account);
+}
+
+/** The platform's own counts of a workspace's resources; undefined if it does not give them. */
+async function readCounts(
+  client: Client,
+  account: string,
+  workspace: string,
+  tools: IngestTools,
+): Promise<ResourceCounts | undefined> {
+  try {
+    return await readResourceCounts(client, workspace, `account ${account}`, tools.signal);
+  } catch (error) {
+    if (failureOf(error, false) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** Reads every listing of every workspace with one token. */
@@ -289,9 +314,11 @@ async function readListing(
   // What has items of other workspaces, too, is a listing of all that the token reaches.
   const isOfAll = !reading.isOfWorkspace && [...named].some((name) => name !== workspace);
   const { doubt, shortfall } = end ?? {};
+  const isCounted = async (resources: number) =>
+    !isOfAll && workspace !== undefined && resources === (await reading.counts(workspace))?.[listing.operation.name];
   const written = await writeListing(
     isOfAll ? { ...key, workspace: undefined } : key,
-    { elsewhere: reading.elsewhere, doubt, shortfall },
+    { elsewhere: reading.elsewhere, doubt, shortfall, isCounted },
     { stage, deployments },
     request,
     tools,
@@ -328,6 +355,8 @@ async function writeListing(
     readonly elsewhere: readonly string[];
     readonly doubt: string | undefined;
     readonly shortfall: number | undefined;
+    /** Whether the platform counts as many resources. */
+    isCounted(resources: number): Promise<boolean>;
   },
   { stage, deployments }: Stages,
   request: IngestRequest,
@@ -349,7 +378,9 @@ async function writeListing(
     ...seen,
     workspacesElsewhere: listed.elsewhere,
     isWhole: doubt === undefined,
-    acceptShrunk: request.acceptReducedAccess,
+    acceptShrunk: request.acceptShrunkListings,
+    isBelieved: async (resources) =>
+      1 + (await tools.warehouse.nightsShrunk(key, now)) >= nightsUntilTrusted || (await listed.isCounted(resources)),
   });
   await deployments.write({ ...key, ...seen });
   const { resources, opened, ended } = written;

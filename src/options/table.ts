@@ -211,6 +211,7 @@ export const options = {
       step: 'fetch all hours of the range again, not only new and changed ones',
     }),
     acceptReducedAccess: flag('confirm that the token has less access than before'),
+    acceptShrunkListings: flag('confirm that resources are gone although listings lack more than half of them'),
     timeout: duration(
       'duration',
       `stop the ingest after this time, such as 30m or 4h; by default ${minutesOfAccount} minutes per account plus ${minutesOfWindow} per window`,

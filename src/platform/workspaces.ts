@@ -30,3 +30,33 @@ export async function readWorkspaceNames(
     signal,
   );
 }
+
+/** How many resources of each kind a workspace has, by the name of their listing: `sandboxes`, `agents`. */
+export type ResourceCounts = Readonly<Record<string, number>>;
+
+/**
+ * The platform's own counts of a workspace's resources (public description); undefined if the answer has none. It costs the
+ * platform a query for each kind. Throws PlatformError as the client does.
+ */
+export async function readResourceCounts(
+  client: Client,
+  workspaceName: string,
+  about: string,
+  signal: AbortSignal,
+): Promise<ResourceCounts | undefined> {
+  const values = { workspaceName, countResources: 'true' };
+  return client.call(
+    operations.workspace,
+    values,
+    `${about}, workspace ${workspaceName}`,
+    async (body) => {
+      const { resourceCounts } = ((await parseBody(body)) ?? {}) as { readonly resourceCounts?: unknown };
+      if (typeof resourceCounts !== 'object' || resourceCounts === null) return undefined;
+      return Object.fromEntries(
+        Object.entries(resourceCounts).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])),
+      );
+    },
+    signal,
+    { workspace: workspaceName },
+  );
+}

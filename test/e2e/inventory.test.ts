@@ -297,7 +297,7 @@ test('a listing that shrinks by more than half keeps its resources with a warnin
     ),
   });
 
-  const accepted = await night('2026-09-06T02:00:00Z', { args: ['--accept-reduced-access'] });
+  const accepted = await night('2026-09-06T02:00:00Z', { args: ['--accept-shrunk-listings'] });
   expect(accepted.account.inventory).toMatchObject({ opened: 0, ended: 4 });
   expect(await askSnapshot(dir, present)).toEqual([{ present: '2' }]);
 });
@@ -340,8 +340,8 @@ test.each([
       ),
     );
   }
-  // Only a listing that was asked for a workspace, or contains it, ends its resources, even with --accept-reduced-access.
-  const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-reduced-access'] });
+  // Only a listing that was asked for a workspace, or contains it, ends its resources, even with --accept-shrunk-listings.
+  const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-shrunk-listings'] });
   expect(accepted.account.inventory).toMatchObject({ ended: ends });
   expect(toldOf(await night('2026-09-08T02:00:00Z'))).toEqual([]);
   expect(await offenders()).toEqual([]);
@@ -538,7 +538,7 @@ describe('a closed month', () => {
       agent('a1', { metadata: { labels: { team: 'data' }, updatedAt: '2026-09-10T00:00:00Z', displayName: 'New' } }),
     ];
     const later = await night('2026-10-07T02:00:00Z', {
-      args: ['--accept-reduced-access'],
+      args: ['--accept-shrunk-listings'],
       env: { COSTBOOK_VERIFY_DAYS: '0' },
     });
     expect(later.account.inventory).toMatchObject({ opened: 1, ended: 5 });

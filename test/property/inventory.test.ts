@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventWriter, type Recorder } from '../../src/warehouse/journal/journal.ts';
 import { readChecks, runCheck } from '../../src/warehouse/ledger/checks.ts';
-import { openInventoryStage, recordListing } from '../../src/warehouse/load/inventory.ts';
+import { nightsShrunk, openInventoryStage, recordListing } from '../../src/warehouse/load/inventory.ts';
 import type { ListedResource } from '../../src/warehouse/page.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
@@ -123,6 +123,7 @@ test('for any listing, states of a resource do not overlap, the last one is as l
             runNumber: 1,
             seenAt: now,
             isWhole: night.isWhole,
+            isBelieved: async () => false,
             acceptShrunk: night.acceptShrunk,
           };
           const written = await stage.write({ ...key, ...how });
@@ -158,3 +159,68 @@ test('for any listing, states of a resource do not overlap, the last one is as l
     database.close();
   }
 }, 600_000);
+
+test.each([
+  ['have a lifetime', { timeToLive: '2h' }, 0],
+  ['are counted by the platform', {}, 0],
+  ['have neither', {}, 2],
+])(
+  'a year of short-lived sandboxes that %s leaves nobody alive for long, without an acceptance',
+  async (what, use, nightsLate) => {
+    const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
+    try {
+      const connection = await database.connect();
+      await migrate(connection);
+      const recorder = await recorderOf(connection);
+      const stage = await openInventoryStage(await database.connect(), recorder);
+      const random = drawing(20_261_126);
+      const key = { account: 'acc_one', workspace: 'north', resourceType: 'sandbox' };
+      let lives: { name: string; until: number }[] = [];
+      let late = 0;
+      for (let day = 0; day < 365; day += 1) {
+        // Many on working days, few at weekends; each lives for minutes to three days.
+        const born = Math.round((day % 7 < 5 ? 40 : 2) * random());
+        lives = lives.filter(({ until }) => until > day);
+        for (let number = 0; number < born; number += 1)
+          lives.push({ name: `s-${day}-${number}`, until: day + 3 * random() });
+        const seenAt = start + day * 24 * hourMs;
+        await stage.begin();
+        const made = { made: null, updated: null, label: 'x', workspace: 'north' };
+        const listed = lives.map(({ name }) => toListed({ ...made, name: name as 'a' }));
+        await stage.add(listed.map((one) => ({ ...one, use: { ...one.use, ...use } })));
+        const written = await stage.write({
+          ...key,
+          ...{ workspacesElsewhere: [], runNumber: day, seenAt, isWhole: true, acceptShrunk: false },
+          isBelieved: async () => what.includes('counted') || (await nightsShrunk(connection, key, seenAt)) >= 2,
+        });
+        await recordListing(recorder, {
+          ...{ ...key, ...written, runNumber: day, requests: 1, readAt: seenAt },
+          ...{
+            reason: undefined,
+            next: undefined,
+            shortfall: undefined,
+            outcome: written.isShrunk ? 'shrunk' : 'read',
+          },
+        });
+        const alive = await connection.rows('select resource_name from ledger.resources where valid_to is null');
+        const isTrue = alive.length === lives.length;
+        late = isTrue ? 0 : late + 1;
+        expect(late, `night ${day}`).toBeLessThanOrEqual(nightsLate);
+      }
+    } finally {
+      database.close();
+    }
+  },
+  600_000,
+);
+
+/** Numbers from 0 to 1, the same for a seed (mulberry32). */
+function drawing(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

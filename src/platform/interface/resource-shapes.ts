@@ -268,6 +268,7 @@ export const workspaceResource = z.looseObject({
   accountId: z.optional(z.string()),
   labels: z.optional(z.record(z.string(), z.string())),
   region: z.optional(z.string()),
+  resourceCounts: z.optional(z.record(z.string(), z.number())),
   status: z.optional(z.string()),
   createdAt: z.optional(z.string()),
   updatedAt: z.optional(z.string()),

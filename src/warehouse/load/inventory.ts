@@ -46,6 +46,8 @@ export interface ListingReading extends ListingKey {
   readonly isWhole: boolean;
   /** Whether missing resources are gone, even if they are more than half. */
   readonly acceptShrunk: boolean;
+  /** Whether something else says that a listing of so few resources is whole; asked only if more than half are missing. */
+  isBelieved(resources: number): Promise<boolean>;
 }
 
 /** What writing a listing changed. */
@@ -140,11 +142,13 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
         workspaces_elsewhere: JSON.stringify(reading.workspacesElsewhere),
       });
       const resources = Number(counts?.['listed']);
-      // A workspace that is missing completely ends no state, but it counts as missing: until somebody accepts it, a
-      // listing is also compared with the last complete one, as far as that covered the same workspaces.
-      const listedBefore = Math.min(await lastListed(connection, reading), Number(counts?.['known_of_kind']));
-      const known = Math.max(Number(counts?.['known']), listedBefore);
-      const isShrunk = isWhole && !acceptShrunk && resources * 2 < known;
+      // A workspace that is missing completely ends no state, but it counts as missing. What was kept when the listing had
+      // shrunk before does not count: it would make every later listing too short.
+      const listedBefore = await lastListed(connection, reading);
+      const known =
+        listedBefore === 0 ? Number(counts?.['known']) : Math.min(listedBefore, Number(counts?.['known_of_kind']));
+      const isShort = isWhole && !acceptShrunk && resources * 2 < known;
+      const isShrunk = isShort && !(await reading.isBelieved(resources));
       await connection.run(sql('compare'), {
         ...key,
         read_at: formatInstant(seenAt),
@@ -213,15 +217,26 @@ export async function nightsWithShortfall(
   return Number(row?.['days'] ?? 0);
 }
 
+/** On how many days in a row before `now` a listing had shrunk. */
+export async function nightsShrunk(connection: Connection, key: ListingKey, now: Instant): Promise<number> {
+  const [row] = await connection.rows(await readSql('inventory', 'nights_shrunk'), {
+    account: key.account,
+    token_workspace: key.workspace ?? null,
+    resource_type: key.resourceType,
+    now: formatInstant(now),
+  });
+  return Number(row?.['days'] ?? 0);
+}
+
 /** When a listing was last read to its end. */
 export async function lastReading(connection: Connection, key: ListingKey): Promise<Instant | undefined> {
   const row = await lastListing(connection, key, ['read', 'shrunk']);
   return row === undefined ? undefined : Number(row['read_at']);
 }
 
-/** How many resources a listing had when it last was complete; 0 if it never was. */
+/** How many resources a listing had when it was last read and had not shrunk; 0 if it never was. */
 async function lastListed(connection: Connection, key: ListingKey): Promise<number> {
-  const row = await lastListing(connection, key, ['read']);
+  const row = await lastListing(connection, key, ['read', 'partial']);
   return Number(row?.['resources'] ?? 0);
 }
 

@@ -9,6 +9,7 @@ import {
   type ListingKey,
   type ListingOutcome,
   lastListingOutcome,
+  nightsShrunk,
   nightsWithShortfall,
   openInventoryStage,
   recordListing,
@@ -32,6 +33,8 @@ export interface LoadRecords {
   lastListingOutcome(key: ListingKey): Promise<ListingOutcome | undefined>;
   /** On how many days before `now` a listing had this shortfall, since it last had another one or none. */
   nightsWithShortfall(key: ListingKey, shortfall: number, now: Instant): Promise<number>;
+  /** On how many days in a row before `now` a listing had shrunk. */
+  nightsShrunk(key: ListingKey, now: Instant): Promise<number>;
   /** The listings that the platform refuses and that are not due again, by `listingName`. */
   refusedForNow(account: string, now: Instant): Promise<ReadonlySet<string>>;
   /** The workspaces that the costs of an account name, or that have listed resources. */
@@ -64,6 +67,7 @@ export function loadRecords(
     openDeployments: async () => openDeploymentsStage(await connect(), recorder),
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
+    nightsShrunk: (key, now) => nightsShrunk(connection, key, now),
     refusedForNow: (account, now) => refusedForNow(connection, account, now),
     knownWorkspaces: (account) => knownWorkspaces(connection, account),
     recordListing: (facts) => recordListing(recorder, facts),
