@@ -1,4 +1,4 @@
---! about: How many resources a listing contains; and how many that were known have no end in sight: in the workspaces that the
+--! about: How many resources a listing contains; and how many that were known have no known end: in the workspaces that the
 --! about: listing speaks for, and in all that its token lists. A resource with a lifetime, an expiry or a policy that ends
 --! about: it may be gone without a word, and so may one that was being deleted.
 with lasting as (

@@ -42,7 +42,7 @@ describe('costbook completion', () => {
       ]);
       expect(offered('statu')).toEqual(['status']);
       expect(offered('ingest', '--re')).toEqual(['--refetch']);
-      expect(offered('--dir', '/tmp', 'ingest', '--acc')).toEqual(['--accept-reduced-access']);
+      expect(offered('--dir', '/tmp', 'ingest', '--accept-s')).toEqual(['--accept-shrunk-listings']);
       expect(offered('ingest', '--log-format', 'j')).toEqual(['json']);
       expect(offered('ingest', '--from', '')).toEqual([]);
       expect(offered('report', '--format', 'x')).toEqual(['xlsx']);

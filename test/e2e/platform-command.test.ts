@@ -58,6 +58,7 @@ const calls: Readonly<Record<string, { readonly args?: readonly string[]; readon
   'resource-types-enum': { args: day },
   accounts: {},
   workspaces: {},
+  workspace: { args: ['--workspace-name', 'staging'] },
   'query-agent': { args: ['--workspace', 'production', '--agent', 'fraud-watch'], stdin: '{"inputs":"x"}' },
   'query-model': { args: ['--workspace', 'production', '--model', 'gpt-gateway'], stdin: '{"messages":[]}' },
   'chat-completions': {
@@ -76,7 +77,7 @@ test('--list --json has every operation with its method, path, section, and whet
   const { stdout, exitCode } = await costbook(['--list', '--json'], { env: { COSTBOOK_TOKEN: '' } });
   expect(exitCode).toBe(0);
   const listed = JSON.parse(stdout) as Record<string, unknown>[];
-  expect(listed).toHaveLength(25);
+  expect(listed).toHaveLength(26);
   for (const one of listed) expect(Object.keys(one)).toEqual(['operation', 'method', 'path', 'section', 'changes']);
   expect(listed).toContainEqual({
     operation: 'delete-model',

@@ -38,6 +38,7 @@ test('every operation of the document is there, with its method, host and path',
     '4.8 GET sandbox /filesystem/tree/{path}',
     '4.8 POST sandbox /upgrade',
     'public description GET management /v0/workspaces',
+    'public description GET management /v0/workspaces/{workspaceName}',
   ]);
 });
 
