@@ -69,6 +69,6 @@ describe('a refusal', () => {
 
   test('cannot move the cursor of a terminal', async () => {
     const { message } = await refusalOf(answer(400, { error: { code: 'BAD\u001b[2J', message: 'a\nb' } }));
-    expect(message).not.toMatch(/[\u001b\n]/);
+    for (const control of ['\u001b', '\n']) expect(message).not.toContain(control);
   });
 });
