@@ -408,9 +408,9 @@ function roughlyOrExactly(value: string): string {
   return roughly(value).replace(' USD', '');
 }
 
-/** The part of a mail that ends with an alert's key. */
+/** The part of a mail that ends with an alert's key; alerts of one budget and period share theirs. */
 function partAbout(key: string, mail: string): string {
-  return mail.split('\n\n').find((part) => part.includes(`key ${key}\n`) || part.endsWith(`key ${key}`)) ?? '';
+  return mail.split('\n\n').find((part) => part.split(/\n| · /).includes(`key ${key}`)) ?? '';
 }
 
 /** The plain text of a mail. */
