@@ -2,22 +2,22 @@
 --! about: listing speaks for, and in all that its token lists. A resource with a lifetime, an expiry or a policy that ends
 --! about: it may be gone without a word, and so may one that was being deleted.
 with lasting as (
-  select resources.workspace, resources.resource_name, resources.resource_uuid, resources.created_at
-  from ledger.resources as resources
+  select states.workspace, states.resource_name, states.resource_uuid, states.created_at
+  from ledger.resources as states
   left join ledger.resource_use as resource_use
-    on resource_use.account = resources.account
-    and resource_use.resource_type = resources.resource_type
-    and resource_use.workspace = resources.workspace
-    and resource_use.resource_name = resources.resource_name
-    and resource_use.resource_uuid is not distinct from resources.resource_uuid
-    and resource_use.created_at is not distinct from resources.created_at
-  where resources.account = $account
-    and resources.resource_type = $resource_type
-    and resources.valid_to is null
+    on resource_use.account = states.account
+    and resource_use.resource_type = states.resource_type
+    and resource_use.workspace = states.workspace
+    and resource_use.resource_name = states.resource_name
+    and resource_use.resource_uuid is not distinct from states.resource_uuid
+    and resource_use.created_at is not distinct from states.created_at
+  where states.account = $account
+    and states.resource_type = $resource_type
+    and states.valid_to is null
     and resource_use.expires_at is null
     and resource_use.time_to_live is null
     and resource_use.expiration_policies is null
-    and coalesce(resources.status not in ('TERMINATED', 'TERMINATING', 'DELETING', 'DELETED'), true)
+    and coalesce(states.status not in ('TERMINATED', 'TERMINATING', 'DELETING', 'DELETED'), true)
 )
 select
   (select count(*) from listed) as listed,

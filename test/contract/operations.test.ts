@@ -635,6 +635,7 @@ describe('the typed client', () => {
       integrationName: 'openai',
       templateName: 'mcp-starter',
       sandboxName: 'dev-bo',
+      workspaceName: 'staging',
       snapshotId: 'nightly-2026-10-20',
       modelName: 'gpt-gateway',
       workspace: 'staging',
