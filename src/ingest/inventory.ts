@@ -46,8 +46,8 @@ interface TokenReading {
   readonly elsewhere: readonly string[];
   /** Whether it is the token of one workspace. */
   readonly isOfWorkspace: boolean;
-  /** Whether the items of a workspace are taken from the listing that was asked for another one. */
-  isOfInterest(workspace: string, asked: string | undefined): boolean;
+  /** Whether the items of a workspace are taken. */
+  isOfInterest(workspace: string): boolean;
 }
 
 /** How to read the listings of one token. */
@@ -262,7 +262,7 @@ interface Seen {
   readonly fields: Set<string>;
   /** The workspaces that its items name. */
   readonly named: Set<string>;
-  /** The names of resources without a workspace, each with a digest of its item. */
+  /** The names of resources without a workspace, each with its creation: the rest may change from one answer to the next. */
   readonly homeless: Map<string, string>;
 }
 
@@ -332,11 +332,9 @@ function nothingSeen(): Seen {
 
 /** A digest of resources without a workspace: equal for the same ones in another order. */
 function digestOf(homeless: ReadonlyMap<string, string>): string {
-  return sha256([...homeless.values()].sort().join());
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
+  return createHash('sha256')
+    .update(JSON.stringify([...homeless].sort()))
+    .digest('base64');
 }
 
 /** The outcome of a listing whose items cannot be attributed. */
@@ -407,10 +405,10 @@ function decodePage(
     const { state, use, strange } = decodeResource(item, resourceType);
     const { events, runtime, strange: strangeDeployments } = decodeDeployments(item);
     for (const field of [...strange, ...strangeDeployments]) seen.fields.add(field);
-    if (state.workspace === undefined) seen.homeless.set(state.name, sha256(JSON.stringify(item)));
+    if (state.workspace === undefined) seen.homeless.set(state.name, state.createdAt ?? '');
     else seen.named.add(state.workspace);
     const workspace = state.workspace ?? asked;
-    if (workspace === undefined || !isOfInterest(workspace, asked)) continue;
+    if (workspace === undefined || !isOfInterest(workspace)) continue;
     resources.push({ ...state, workspace, use });
     const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
     deployed.push({ ...state, workspace, events: texts, runtime });
