@@ -42,6 +42,9 @@ import {
 import { type Destination, parseDestination, readStorage, type StorageSettings } from './storage-settings.ts';
 import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
 
+/** Hours after which books are out of date, if nothing is configured: a night, and two hours for the run. */
+export const usualFreshnessHours = 26;
+
 /** The configuration of a command that never contacts the platform: url and token may be missing. */
 export interface LocalConfig {
   readonly accounts: readonly LocalAccount[];
@@ -51,7 +54,7 @@ export interface LocalConfig {
   /** Days after its end from which a month may be closed. */
   readonly closeAfterDays: number; // 3
   readonly lagHours: number; // 2
-  readonly freshnessHours: number; // 26
+  readonly freshnessHours: number; // usualFreshnessHours
   readonly verifyDays: number; // 400
   readonly deepVerifyPages: number; // 2
   /** Days that may cost more or less than others. */
@@ -206,7 +209,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: 
     settleDays: setting('settleDays', integerParser(0, 90)) ?? 3,
     closeAfterDays: setting('closeAfterDays', integerParser(0, 90)) ?? 3,
     lagHours: setting('lagHours', integerParser(0, 72)) ?? 2,
-    freshnessHours: setting('freshness', parseHours) ?? 26,
+    freshnessHours: setting('freshness', parseHours) ?? usualFreshnessHours,
     verifyDays: setting('verifyDays', integerParser(0, maxDays)) ?? 400,
     deepVerifyPages: setting('deepVerifyPages', integerParser(0)) ?? 2,
     calendar: readCalendar(layer.get('calendar'), reading.problems),

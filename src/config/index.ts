@@ -1,7 +1,7 @@
 export type { AccountConfig, LocalAccount } from './accounts.ts';
 export { holidaysOf, parseCalendar } from './calendar-settings.ts';
 export { clientFor, withWorkspaceToken } from './client-for.ts';
-export { type Config, type LocalConfig, loadConfig, loadReadable, parseConfig } from './config.ts';
+export { type Config, type LocalConfig, loadConfig, loadReadable, parseConfig, usualFreshnessHours } from './config.ts';
 export type { CurrencySettings } from './currency-settings.ts';
 export { type EngineSettings, engineFile } from './engine-settings.ts';
 export { umaskOf } from './file-mode.ts';

@@ -34,12 +34,16 @@ export type OutOfDate = readonly {
   readonly usualDaily?: string | undefined;
 }[];
 
+/** The key of the alert about a subject: made here and only here. Pure. */
+export function keyOfFinding(kind: Finding['kind'], ...subject: readonly string[]): string {
+  return [kind, ...subject].map((part) => encodeURIComponent(part)).join('/');
+}
+
 /** The finding of a kind about a subject, such as an account: what all findings have in common. */
 export function findingOf<K extends string>(
   kind: K,
   subject: readonly string[],
   rest: Pick<Finding, 'account' | 'severity' | 'completeThrough'>,
 ): Finding<K> {
-  const key = [kind, ...subject].map((part) => encodeURIComponent(part)).join('/');
-  return { key, kind, notify: [], state: 'raised', ...rest };
+  return { key: keyOfFinding(kind, ...subject), kind, notify: [], state: 'raised', ...rest };
 }

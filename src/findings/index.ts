@@ -4,6 +4,7 @@ export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './colle
 export { isCommandSink } from './command-sink.ts';
 export { type CurrentCauses, currentCauses, readOutOfDate } from './current.ts';
 export { dashboardLink } from './dashboard-link.ts';
+export { keyOfFinding } from './finding.ts';
 export { withNews } from './held.ts';
 export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
 export { type AlertFact, parseFact, stepOf, wordsOfKind } from './kinds/index.ts';

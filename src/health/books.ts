@@ -8,7 +8,7 @@ import { act, clockStep, repair, wait } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets, staleCounts } from '../budgets/rules/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { openLandingWriter } from '../fetch/index.ts';
-import { isRefusedClose, type OpenAlert } from '../findings/index.ts';
+import { isRefusedClose, keyOfFinding, type OpenAlert } from '../findings/index.ts';
 import { checkLanding } from '../ingest/index.ts';
 import { counted } from '../text/counted.ts';
 import { clockToleranceMs } from '../time/clock.ts';
@@ -166,7 +166,7 @@ export function alerts(
   const above = new Set([
     ...keysOf(problems),
     ...alertKeys,
-    ...[...wrongNow.keys()].map((account) => `clock/${account}`),
+    ...[...wrongNow.keys()].map((account) => keyOfFinding('clock', account)),
   ]);
   const open = list.filter(({ key }: OpenAlert) => !above.has(key));
   const countAbove = list.length - open.length;

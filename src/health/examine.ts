@@ -1,6 +1,6 @@
 import { exitCodeOf, exitCodes } from '../base/errors.ts';
 import { causeInMisplaced } from '../base/misplaced.ts';
-import type { LocalConfig } from '../config/index.ts';
+import { type LocalConfig, usualFreshnessHours } from '../config/index.ts';
 import type { Job } from '../jobs/index.ts';
 import type { Instant } from '../time/time.ts';
 import { openBooks } from '../warehouse/integrity/index.ts';
@@ -143,7 +143,7 @@ function openReport({ onFound, jobFilesOf }: Examination, context: HealthContext
     const opened = await openBooks(dir, { lockedDown: true, signal });
     try {
       const jobFiles = config === undefined ? [] : await jobFilesOf(config);
-      const settings = statusSettings(config ?? { freshnessHours: 26, accounts: [] });
+      const settings = statusSettings(config ?? { freshnessHours: usualFreshnessHours, accounts: [] });
       return await readStatus(opened, { ...{ dir, now, signal, ...settings, jobFiles }, isThorough: true });
     } finally {
       opened.close();

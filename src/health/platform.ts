@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { exitCodeOf, exitCodes, PlatformError } from '../base/errors.ts';
 import { act, refusedListingStep } from '../base/next-step.ts';
 import { type LocalAccount, type LocalConfig, readToken } from '../config/index.ts';
+import { keyOfFinding } from '../findings/index.ts';
 import { reducedAccessOf, refusedListings } from '../ingest/index.ts';
 import { expiryOf, listings } from '../platform/index.ts';
 import type { PlatformDifferences } from '../platform/interface/index.ts';
@@ -103,7 +104,7 @@ async function accessFound(
     const found = books === undefined ? [] : await reducedAccessFound(about, id, books, config);
     if (inventory?.isRead === false) return found;
     const refused = await refusedListingsFound(about, books?.connection);
-    if (refused.length > 0) seen.alertKeys.add(`listings/${encodeURIComponent(about.account)}`);
+    if (refused.length > 0) seen.alertKeys.add(keyOfFinding('listings', about.account));
     return [...found, ...refused];
   } finally {
     books?.close();

@@ -2,7 +2,7 @@ import type { WaitingAlert } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
 import { act, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
-import { diskKey, idleWords, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
+import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { type Instant, isOlder } from '../time/time.ts';
 import type { lastFetch } from '../warehouse/ledger/index.ts';
@@ -90,7 +90,7 @@ function lateAccounts({ accounts, now, freshnessHours }: ProblemsAsked): readonl
   return accounts
     .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
     .map(({ account, completeThrough, usualDaily }) => ({
-      key: `stale/${encodeURIComponent(account)}`,
+      key: keyOfFinding('stale', account),
       found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missingCostWords(usualDaily)}`,
     }));
 }
@@ -180,7 +180,7 @@ function unprovenProblems({ accounts }: ProblemsAsked): readonly Problem[] {
     .filter(({ unproven }) => unproven.length > 0)
     .map(({ account, unproven }) =>
       problemOf({
-        ...{ key: `unproven/${encodeURIComponent(account)}`, subject: 'books', exitCode: exitCodes.unproven },
+        ...{ key: keyOfFinding('unproven', account), subject: 'books', exitCode: exitCodes.unproven },
         found: unprovenWords(`account ${account}`, unproven),
         next: unprovenStepAfter(unproven),
         isUntrusted: true,
@@ -231,7 +231,7 @@ function failedRun({
   const head = `the last run (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}`;
   return [
     problemOf({
-      ...{ key: `run/${encodeURIComponent(command)}`, subject: 'runs', next: step, failures, outcome: head },
+      ...{ key: keyOfFinding('run', command), subject: 'runs', next: step, failures, outcome: head },
       found: `${head}: ${failures.length === 0 ? 'no reason is stored' : reasonOf(failures)}`,
       exitCode: exitCodes.unproven,
     }),
