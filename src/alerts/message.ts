@@ -7,7 +7,7 @@ import {
   type Transitions,
   wordsOfKind,
 } from '../findings/index.ts';
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { sumOf } from '../money/money.ts';
 import type {
   LeftOut,
   Message,
@@ -178,9 +178,5 @@ function leftOut(left: readonly AlertEntry[]): LeftOut {
 }
 
 function impactOf(entries: readonly AlertEntry[]): string {
-  const wholes = entries.map(({ fact }) => (fact.kind === 'anomaly' ? wholeOfDecimal(fact.impact, usdDecimals) : 0n));
-  return decimalOfWhole(
-    wholes.reduce((sum, whole) => sum + whole, 0n),
-    usdDecimals,
-  );
+  return sumOf(entries.map(({ fact }) => (fact.kind === 'anomaly' ? fact.impact : 0n)));
 }

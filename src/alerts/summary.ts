@@ -17,9 +17,9 @@ import {
   withCarried,
 } from '../budgets/spend/index.ts';
 import { alertRows } from '../findings/index.ts';
-import { decimalOfWhole, inUnit, usd, usdDecimals, usdUnit, wholeOfDecimal } from '../money/money.ts';
+import { difference, inUnit, moneyOf, moneyText, usd, usdUnit } from '../money/money.ts';
 import { incompleteness } from '../reports/formats/index.ts';
-import { type CostSummary, difference } from '../sinks/index.ts';
+import type { CostSummary } from '../sinks/index.ts';
 import { formatTable } from '../terminal/index.ts';
 import { windowBefore } from '../time/compared.ts';
 import { calendarOf, formatInstant, formatWindow, type Holidays, type Instant, type Window } from '../time/time.ts';
@@ -91,7 +91,7 @@ export async function readCostSummary(
     end: formatInstant(period.end),
     spent,
     spentBefore,
-    ...(wholeOfDecimal(changed, usdDecimals) === 0n ? {} : { changedSinceClose: changed }),
+    ...(moneyOf(changed) === 0n ? {} : { changedSinceClose: changed }),
     // Without both whole amounts there is no change: a resource that is missing from the data did not cost 0.
     movers: (isComparable ? rows.slice(1) : []).map((row) => ({
       name: String(row['name']),
@@ -147,8 +147,8 @@ function budgetLine(
     budget: budget.name,
     period: period.name,
     ...(unitOf(budget) === usdUnit ? {} : { unit: unitOf(budget) }),
-    spent: spent === undefined ? null : decimalOfWhole(spent, usdDecimals),
-    amount: decimalOfWhole(amountIn(budget, period.name), usdDecimals),
+    spent: spent === undefined ? null : moneyText(spent),
+    amount: moneyText(amountIn(budget, period.name)),
     share: spent === undefined ? null : shareOf(budget, period, spent),
     state,
     forecast:

@@ -1,5 +1,5 @@
 import type { Severity } from '../base/severity.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
+import { moneyOf, moneyText } from '../money/money.ts';
 import { dayMs, dayName, dayNamed } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
@@ -293,12 +293,9 @@ function monthEndAfter(impact: string, daily: number, day: number): AnomalyFact[
   const month = dayName(Math.floor(day)).slice(0, 7);
   const [year = 0, number = 1] = month.split('-').map(Number);
   const daysLeft = Date.UTC(year, number, 1) / dayMs - day;
-  const sum = wholeOfDecimal(impact, decimals) + wholeOfDecimal(usdText(daily * daysLeft), decimals);
-  return { month, impact: decimalOfWhole(sum, decimals) };
+  const sum = moneyOf(impact) + moneyOf(usdText(daily * daysLeft));
+  return { month, impact: moneyText(sum) };
 }
-
-/** Decimals of sums in the books. */
-const decimals = 12;
 
 /** An estimate in USD as decimal text, with the decimals of sums in the books: to the millionth. */
 export function usdText(usd: number): string {

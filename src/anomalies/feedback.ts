@@ -1,4 +1,4 @@
-import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
+import { moneyOf, moneyText } from '../money/money.ts';
 import { dayNamed } from '../time/time.ts';
 import type { AnomalyCalled, FeedbackGiven } from '../warehouse/watch/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
@@ -9,8 +9,6 @@ export type FeedbackKind = (typeof feedbackKinds)[number];
 
 /** The bar is this many tenths of the largest day. */
 const barTenths = 12n;
-/** Decimals of sums in the books. */
-const decimals = 12;
 
 /** What somebody said of one anomaly, as the books have it. */
 export interface StoredFeedback {
@@ -45,7 +43,7 @@ export type Bar = (day: number) => number | undefined;
 
 /** 1.2 times the largest day of an expected or false higher cost, USD as decimal text; null if there is no bar. Pure. */
 export function barOf({ feedback, isUp, largestCost }: Pick<StoredFeedback, 'feedback' | 'isUp' | 'largestCost'>) {
-  const largest = wholeOfDecimal(largestCost, decimals);
+  const largest = moneyOf(largestCost);
   if (!isUp || largest <= 0n || (feedback !== 'expected' && feedback !== 'false')) return null;
   return barAbove(largestCost);
 }
@@ -56,13 +54,13 @@ export function barOf({ feedback, isUp, largestCost }: Pick<StoredFeedback, 'fee
  */
 export function wholeDay(largestCost: string, expected: string, pace: string | null | undefined): string {
   if (pace === undefined || pace === null) return largestCost;
-  const atPace = wholeOfDecimal(expected, decimals) + wholeOfDecimal(pace, decimals);
-  return atPace > wholeOfDecimal(largestCost, decimals) ? decimalOfWhole(atPace, decimals) : largestCost;
+  const atPace = moneyOf(expected) + moneyOf(pace);
+  return atPace > moneyOf(largestCost) ? moneyText(atPace) : largestCost;
 }
 
 /** The bar above a day of this cost, USD as decimal text. Pure. */
 export function barAbove(largestCost: string): string {
-  return decimalOfWhole((wholeOfDecimal(largestCost, decimals) * barTenths + 9n) / 10n, decimals);
+  return moneyText((moneyOf(largestCost) * barTenths + 9n) / 10n);
 }
 
 /** The feedback of each anomaly that applies on a day: the last one given, `none` included. `all` is oldest first. Pure. */

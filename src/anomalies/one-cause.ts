@@ -1,5 +1,5 @@
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
-import { decimalOfWhole, wholeOfDecimal } from '../money/money.ts';
+import { sumOf } from '../money/money.ts';
 import { dayNamed, hourMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { DeploymentBefore } from './deployments.ts';
@@ -13,8 +13,6 @@ const samePrice = 0.02;
 /** As many drivers and deployments as a single anomaly has. */
 const mostDrivers = 5;
 const mostDeployments = 10;
-/** Decimals of sums in the books. */
-const decimals = 12;
 
 /** One of several anomalies of one cause: a billing dimension, resource type and workspace. */
 export interface AnomalyPart {
@@ -231,11 +229,6 @@ function driversOf(details: readonly AnomalyDetail[], impact: string): AnomalyDr
     })
     .sort((a, b) => Math.abs(difference(b)) - Math.abs(difference(a)))
     .slice(0, mostDrivers);
-}
-
-function sumOf(amounts: readonly string[]): string {
-  const whole = amounts.reduce((total, text) => total + wholeOfDecimal(text, decimals), 0n);
-  return decimalOfWhole(whole, decimals);
 }
 
 function least(texts: readonly string[]): string {

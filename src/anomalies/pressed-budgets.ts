@@ -1,4 +1,4 @@
-import { decimalOfWhole, roughly, usd, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { moneyOf, roughly, usd } from '../money/money.ts';
 
 /** A budget that covers an anomaly, in the period of its last day. Amounts are USD, decimal text. */
 export interface PressedBudget {
@@ -25,10 +25,10 @@ export function pressedSentences(budgets: readonly PressedBudget[]): string[] {
 }
 
 function sentenceOf({ name, period, ...texts }: PressedBudget): string {
-  const [amount, spent, expected] = [whole(texts.amount), whole(texts.spent), whole(texts.expected)];
-  const about = (sum: bigint) => `about ${roughly(decimalOfWhole(sum, usdDecimals))}`;
+  const [amount, spent, expected] = [moneyOf(texts.amount), moneyOf(texts.spent), moneyOf(texts.expected)];
+  const about = (sum: bigint) => `about ${roughly(sum)}`;
   const isOver = spent > amount;
-  const over = usd(decimalOfWhole(spent - amount, usdDecimals));
+  const over = usd(spent - amount);
   const head = isOver
     ? `Budget ${name} is ${over} over its ${usd(texts.amount)} for ${period}. It is expected to end at`
     : `Budget ${name} (${usd(texts.amount)})`;
@@ -36,7 +36,7 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
     if (isOver) return `${head} ${about(expected)}.`;
     return `${head} is expected to end ${period} at ${about(expected)}, ${expected > amount ? 'over' : 'within'} the budget.`;
   }
-  const stopped = whole(texts.stopped);
+  const stopped = moneyOf(texts.stopped);
   const stops = `at ${about(stopped)} if it stops now`;
   if (isOver) return `${head} ${about(expected)} if this continues, ${stops}.`;
   if (stopped > amount) {
@@ -46,8 +46,4 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
   return expected > amount
     ? `${head} is exceeded in ${period} if this continues: it ends at ${about(expected)}, but ${stops}.`
     : `${head} is not exceeded in ${period}: it ends at ${about(expected)} if this continues, ${stops}.`;
-}
-
-function whole(text: string): bigint {
-  return wholeOfDecimal(text, usdDecimals);
 }

@@ -1,5 +1,5 @@
 import { parseUsd, readNames, refuse, sinkParser, topRule } from '../budgets/rules/index.ts';
-import { decimalOfWhole, usdDecimals } from '../money/money.ts';
+import { moneyText } from '../money/money.ts';
 import { refuseSeparators } from '../money/typed-number.ts';
 import { quoted } from '../text/choices.ts';
 import {
@@ -89,7 +89,7 @@ export function parseAnomalyRules({
   const rules = {
     hourlyTimes: hourlyTimes === false ? undefined : hourlyTimes,
     isOn: readValue(keys?.get('enabled'), parseBoolean, problems) ?? usualRules.isOn,
-    minAmount: minAmount === undefined ? usualRules.minAmount : Number(decimalOfWhole(minAmount, usdDecimals)),
+    minAmount: minAmount === undefined ? usualRules.minAmount : Number(moneyText(minAmount)),
     minShare: readValue(keys?.get('minPercent'), parseShare, problems) ?? usualRules.minShare,
     minDays: readValue(keys?.get('minDays'), parseDays, problems) ?? usualRules.minDays,
     notify: readNames(keys?.get('notify'), sinkParser(sinks), 'a list of sinks', problems) ?? usualRules.notify,

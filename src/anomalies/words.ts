@@ -1,5 +1,5 @@
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
-import { cents, decimalOfWhole, roughly, rounded, usd, wholeOfDecimal, withSeparators } from '../money/money.ts';
+import { cents, difference, moneyOf, roughly, rounded, usd, withSeparators } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { hourMs } from '../time/time.ts';
@@ -23,7 +23,6 @@ export interface AnomalyWords {
   readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
 }
 
-const decimals = 12;
 const driversShown = 3;
 /** USD: less would be shown as nothing. */
 const smallestRest = 0.005;
@@ -124,7 +123,7 @@ function titleOf(fact: AnomalyFact): string {
         ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
         : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}; usual: ${amountOf(fact.expected)} a day`;
     case 'price': {
-      const percent = shareOf(minus(fact.cost, fact.expected), fact.expected);
+      const percent = shareOf(difference(fact.cost, fact.expected), fact.expected);
       return `${usual} ${when}: the price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %`;
     }
     case 'spike':
@@ -321,7 +320,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const until = fact.hours === undefined || fact.isOver ? '' : `, before ${fact.hours.to.slice(11, 16)} UTC`;
   const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
-  const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? minus(total, impact) : fact.expected);
+  const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? difference(total, impact) : fact.expected);
   return [
     { label: 'Cost', value: `${usd(total)}, ${days}` },
     { label: 'Usual', value: usual },
@@ -370,21 +369,21 @@ function driverItems(drivers: readonly AnomalyDriver[], impact: string): string[
   const shown = drivers.filter(({ part }) => Math.abs(part) >= 1).slice(0, driversShown);
   const items = shown.map(({ resourceName, cost, expected }) => {
     const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
-    return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${usd(minus(cost, expected), true)})`;
+    return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${usd(difference(cost, expected), true)})`;
   });
-  const rest = shown.reduce((left, { cost, expected }) => minus(left, minus(cost, expected)), impact);
+  const rest = shown.reduce((left, { cost, expected }) => difference(left, difference(cost, expected)), impact);
   const isSmall = Math.abs(Number(rest)) < smallestRest;
   return shown.length === 0 || isSmall ? items : [...items, `all others: ${usd(rest, true)}`];
 }
 
 /** Whether credits exceeded costs on the first day. */
 function isCredit({ cost }: Pick<AnomalyFact, 'cost'>): boolean {
-  return wholeOfDecimal(cost, decimals) < 0n;
+  return moneyOf(cost) < 0n;
 }
 
 /** An estimate, rounded to cents. */
 function exactly(text: string): string {
-  return `${withSeparators(cents(wholeOfDecimal(text, decimals)))} USD`;
+  return `${withSeparators(cents(moneyOf(text)))} USD`;
 }
 
 /** An amount without sign: `457.65 USD`, the same figure as in every list. */
@@ -393,15 +392,11 @@ function amountOf(text: string): string {
 }
 
 function shareOf(difference: string, expected: string): string {
-  const whole = wholeOfDecimal(expected, decimals);
-  const percent = whole <= 0n ? 0n : rounded(wholeOfDecimal(difference, decimals) * 100n, whole);
+  const whole = moneyOf(expected);
+  const percent = whole <= 0n ? 0n : rounded(moneyOf(difference) * 100n, whole);
   return String(percent < 0n ? -percent : percent);
 }
 
-function minus(one: string, other: string): string {
-  return decimalOfWhole(wholeOfDecimal(one, decimals) - wholeOfDecimal(other, decimals), decimals);
-}
-
 function isNothing(text: string): boolean {
-  return wholeOfDecimal(text, decimals) === 0n;
+  return moneyOf(text) === 0n;
 }

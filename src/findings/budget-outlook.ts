@@ -1,5 +1,5 @@
 import { aboutDay } from '../budgets/forecasts/index.ts';
-import { decimalOfWhole, inUnit, percentOf, roughly, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { inUnit, moneyOf, percentOf, roughly } from '../money/money.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 
 /** What a reached threshold means for its period. */
@@ -22,7 +22,7 @@ const closePercent = 97n;
 /** Whether a budget of which a part is spent keeps to its amount: where it ends, and what that depends on. Pure. */
 export function budgetOutlook(fact: Outlook): BudgetOutlook {
   const { value, amount, unit, end } = fact;
-  const [spent, planned] = [whole(value), whole(amount)];
+  const [spent, planned] = [moneyOf(value), moneyOf(amount)];
   const overWords = spent > planned ? [`It is ${inUnit(spent - planned, unit)} over its budget.`] : [];
   if (fact.completeThrough !== null && Date.parse(fact.completeThrough) >= Date.parse(fact.periodEnd)) {
     return spent > planned
@@ -43,7 +43,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
         };
   }
   if (end === undefined) return { short: undefined, sentences: overWords, next: undefined };
-  const expected = whole(end.expected);
+  const expected = moneyOf(end.expected);
   const ends = endWords(fact) ?? `It is expected to end ${fact.period} at about ${about(expected, unit)}`;
   if (expected > planned || spent >= planned) {
     const over = expected > planned ? overAtEndWords(fact, expected - planned) : undefined;
@@ -54,7 +54,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   return {
     short: isClose ? `expected to end close to the budget (about ${about(expected, unit)})` : 'on course',
     sentences: [`${passedWords(fact)}${ends}${verdict}.`],
-    next: `No action needed yet${isClose ? `; ${percentOf(decimalOfWhole(planned - spent, usdDecimals), amount)} % of the budget is left` : ''}.`,
+    next: `No action needed yet${isClose ? `; ${percentOf(planned - spent, amount)} % of the budget is left` : ''}.`,
   };
 }
 
@@ -62,7 +62,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
 function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
   const head = `about ${about(over, unit)} over at the end`;
   if (end === undefined || end.stopped === null) return head;
-  const rest = whole(end.stopped) - whole(amount);
+  const rest = moneyOf(end.stopped) - moneyOf(amount);
   return `${head}, ${rest > 0n ? about(rest, unit) : 'nothing'} if stopped now`;
 }
 
@@ -74,10 +74,10 @@ function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): 
   if (end === undefined || end.stopped === null) return undefined;
   const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
   const goesOn = first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
-  const [expected, stopped, planned] = [whole(end.expected), whole(end.stopped), whole(amount)];
+  const [expected, stopped, planned] = [moneyOf(end.expected), moneyOf(end.stopped), moneyOf(amount)];
   const ends = `about ${about(stopped, unit)} if ${goesOn} stops now, about ${about(expected, unit)} if it continues`;
   if (stopped > planned) {
-    return whole(value) > planned
+    return moneyOf(value) > planned
       ? `${period} will end at ${ends}`
       : `${period} will exceed its budget either way: ${ends}`;
   }
@@ -103,9 +103,5 @@ function passedWords({ periodStart, periodEnd, completeThrough }: Outlook): stri
 }
 
 function about(amount: bigint, unit: string | undefined): string {
-  return roughly(decimalOfWhole(amount, usdDecimals), unit);
-}
-
-function whole(text: string): bigint {
-  return wholeOfDecimal(text, usdDecimals);
+  return roughly(amount, unit);
 }

@@ -1,16 +1,7 @@
 import { anomalySpan } from '../anomalies/index.ts';
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
-import {
-  decimalOfWhole,
-  inUnit,
-  isRatio,
-  percentOf,
-  roughly,
-  usd,
-  usdDecimals,
-  wholeOfDecimal,
-} from '../money/money.ts';
+import { inUnit, isRatio, moneyOf, moneyText, percentOf, roughly, usd } from '../money/money.ts';
 import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
@@ -88,10 +79,10 @@ function previousField(fact: BudgetWords, forecast: Forecast): Card['fields'] {
   const cost = `${previous.period}: ${inUnit(previous.value, unit)}`;
   const whole = unusual === null ? cost : `${cost}, of which ${usd(unusual)} were unusual and have ended`;
   if (days === undefined || unit !== undefined) return [{ label, value: whole }];
-  const before = wholeOfDecimal(previous.value, usdDecimals) - wholeOfDecimal(unusual ?? '0', usdDecimals);
-  const daily = decimalOfWhole(before / BigInt(days), usdDecimals);
+  const before = moneyOf(previous.value) - moneyOf(unusual ?? '0');
+  const daily = moneyText(before / BigInt(days));
   const length = BigInt(Math.round((Date.parse(periodEnd) - Date.parse(periodStart)) / dayMs));
-  const next = decimalOfWhole(wholeOfDecimal(forecast.value, usdDecimals) / length, usdDecimals);
+  const next = moneyText(moneyOf(forecast.value) / length);
   const percent = percentOf(next, daily) - 100;
   const change = `${percent >= 0 ? '+' : ''}${percent.toFixed(1)} %`;
   const rest = unusual === null ? 'that is' : 'the rest is';
@@ -112,8 +103,8 @@ function unusualField({ unusual = [] }: BudgetWords): Card['fields'] {
 /** What to do if a budget is reached, or is forecast to be: stop, save, raise or accept, each with its amount. */
 function budgetStepOf(fact: BudgetWords): string {
   const { unit, period, unusual = [], end } = fact;
-  const [expected, planned] = [expectedEnd(fact), wholeOfDecimal(fact.amount, usdDecimals)];
-  const about = (whole: bigint) => `about ${roughly(decimalOfWhole(whole, usdDecimals), unit)}`;
+  const [expected, planned] = [expectedEnd(fact), moneyOf(fact.amount)];
+  const about = (whole: bigint) => `about ${roughly(whole, unit)}`;
   const isOfSum = fact.per === undefined;
   const file = fact.amountFile ?? 'jobs/budgets.yaml';
   const raiseTo = (whole: bigint) =>
@@ -125,7 +116,7 @@ function budgetStepOf(fact: BudgetWords): string {
   const save = isOfUse ? 'lower other usage by' : 'save';
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
-    const stopped = end?.stopped == null ? planned : wholeOfDecimal(end.stopped, usdDecimals);
+    const stopped = end?.stopped == null ? planned : moneyOf(end.stopped);
     const rest =
       stopped > planned && isOfSum
         ? ` This alone is not enough: ${save} ${about(stopped - planned)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}.`
@@ -143,7 +134,7 @@ function budgetStepOf(fact: BudgetWords): string {
       others.length > 0 || first === undefined ? 'costs that have ended' : `${first.subject}, which has ended`;
     return `Act: accept the excess, or ${raise}. It comes from ${causes}.${containedWords(fact)}`;
   }
-  const spent = wholeOfDecimal(fact.value, usdDecimals);
+  const spent = moneyOf(fact.value);
   if (expected > planned && isOfSum && fact.completeThrough !== null) {
     const parts = containedWords(fact);
     if (spent > planned) {
@@ -173,7 +164,7 @@ function isPast({ completeThrough, periodEnd }: BudgetWords): boolean {
 
 /** Where the period ends, as far as it is known: an estimate, or what is spent. In trillionths. */
 function expectedEnd({ value, forecast, end }: BudgetWords): bigint {
-  return wholeOfDecimal(end?.expected ?? forecast?.value ?? value, usdDecimals);
+  return moneyOf(end?.expected ?? forecast?.value ?? value);
 }
 
 export function shareOf(fact: BudgetWords): SpentShare {
@@ -183,10 +174,8 @@ export function shareOf(fact: BudgetWords): SpentShare {
 /** Whether the period would end within the budget without the anomalies that have ended. */
 function isByEnded({ unusual = [], ...fact }: BudgetWords): boolean {
   const expected = expectedEnd(fact);
-  const ended = unusual
-    .filter(({ isOver }) => isOver)
-    .reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
-  const planned = wholeOfDecimal(fact.amount, usdDecimals);
+  const ended = unusual.filter(({ isOver }) => isOver).reduce((sum, { impact }) => sum + moneyOf(impact), 0n);
+  const planned = moneyOf(fact.amount);
   return ended > 0n && expected > planned && expected - ended <= planned;
 }
 
@@ -209,9 +198,9 @@ function forecastOf(fact: BudgetWords, { value }: Forecast): string {
 /** `5718.34 USD expected in 2026-12, about 218 USD over its 5500.00 USD`, or its share of the amount if it is not above it. */
 function forecastTitle(fact: BudgetWords, forecast: Forecast): string {
   const { amount, unit, period } = fact;
-  const over = wholeOfDecimal(forecast.value, usdDecimals) - wholeOfDecimal(amount, usdDecimals);
+  const over = moneyOf(forecast.value) - moneyOf(amount);
   if (over <= 0n) return forecastOf(fact, forecast);
-  const excess = `about ${roughly(decimalOfWhole(over, usdDecimals), unit)} over its ${inUnit(amount, unit)}`;
+  const excess = `about ${roughly(over, unit)} over its ${inUnit(amount, unit)}`;
   return `${inUnit(forecast.value, unit)} expected in ${period}, ${excess}`;
 }
 
@@ -220,11 +209,7 @@ function ofAmount({ amount, unit }: BudgetWords, value: string): string {
 }
 
 function forecastSentence({ unit, amount, period }: BudgetWords, { low, high, value, level }: Forecast): string {
-  const [least, expected, planned] = [low, value, amount].map((text) => wholeOfDecimal(text, usdDecimals)) as [
-    bigint,
-    bigint,
-    bigint,
-  ];
+  const [least, expected, planned] = [low, value, amount].map((text) => moneyOf(text)) as [bigint, bigint, bigint];
   const mayKeep = expected > planned && least <= planned ? ': it may still stay within the budget' : '';
   const verb = unit === undefined || isRatio(unit) ? 'cost' : 'use';
   return `${period} will ${verb} ${inUnit(low, unit)} to ${inUnit(high, unit)} in all, with ${level} % probability${mayKeep}.`;
@@ -275,7 +260,7 @@ export function thresholdWords({ threshold, limit, of, unit }: Omit<Threshold, '
 /** `, of which 7.28 USD in hours that are not complete yet`. The largest costs have these hours too. */
 function incompleteWords({ incomplete, value, unit }: BudgetWords): string {
   if (incomplete === undefined) return '';
-  const isAll = wholeOfDecimal(incomplete, usdDecimals) === wholeOfDecimal(value, usdDecimals);
+  const isAll = moneyOf(incomplete) === moneyOf(value);
   return `, ${isAll ? 'all' : `of which ${inUnit(incomplete, unit)}`} in hours that are not complete yet`;
 }
 

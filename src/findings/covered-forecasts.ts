@@ -1,6 +1,6 @@
 import type { AnomalyFact } from '../anomalies/index.ts';
 import { moreSevere } from '../base/severity.ts';
-import { usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { moneyOf } from '../money/money.ts';
 import type { Instant } from '../time/time.ts';
 import type { KnownAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
@@ -53,5 +53,5 @@ function isIntended({ feedback = [] }: AnomalyFact): boolean {
 function names({ fact: { budgets = [], severity } }: Reported, fact: BudgetAlertFact): boolean {
   const named = budgets.find(({ name, period }) => name === fact.budget && period === fact.period);
   if (named === undefined || moreSevere(fact.severity, severity)) return false;
-  return wholeOfDecimal(named.expected, usdDecimals) >= wholeOfDecimal(fact.limit, usdDecimals);
+  return moneyOf(named.expected) >= moneyOf(fact.limit);
 }

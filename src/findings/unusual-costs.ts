@@ -2,7 +2,7 @@ import { type AnomalyFact, anomalySubject, type PressedBudget } from '../anomali
 import { type AnomalyShares, isPartOf, noShares, partInBudget } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget } from '../budgets/rules/index.ts';
 import { dayIn, type EndOfBudget, endOfBudget, type SpendNow } from '../budgets/spend/index.ts';
-import { decimalOfWhole, largerOf, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { largerOf, moneyOf, moneyText } from '../money/money.ts';
 import { dayMs } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './budget-fact.ts';
@@ -60,8 +60,11 @@ function pressedBudget(
   return [
     {
       budget: {
-        ...{ name: budget.name, period: period.name, amount: usd(amount), spent: usd(spent) },
-        ...{ expected: usd(expected), stopped: toCome > 0n ? usd(largerOf(expected - toCome, spent)) : null },
+        ...{ name: budget.name, period: period.name, amount: moneyText(amount), spent: moneyText(spent) },
+        ...{
+          expected: moneyText(expected),
+          stopped: toCome > 0n ? moneyText(largerOf(expected - toCome, spent)) : null,
+        },
       },
       excess: ((largerOf(expected, spent) - amount) * 1_000_000n) / amount,
     },
@@ -95,7 +98,7 @@ function unusualCost(fact: AnomalyFact, share: number): UnusualCost {
 /** A part of an amount: a millionth of it is close enough for an estimate. */
 function partOfAmount(text: string, share: number): string {
   if (share === 1) return text;
-  return usd((wholeOfDecimal(text, usdDecimals) * BigInt(Math.round(share * 1_000_000))) / 1_000_000n);
+  return moneyText((moneyOf(text) * BigInt(Math.round(share * 1_000_000))) / 1_000_000n);
 }
 
 function keysOf({ key, parts = [] }: AnomalyFact): string[] {
@@ -130,7 +133,7 @@ export function withUnusualCosts(
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
       ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, { named: anomalies, shares }) : {}),
       ...containedIn(budget, fact.period, facts, budgets),
-      ...((spend.spentSince ?? 0n) > 0n ? { incomplete: usd(spend.spentSince ?? 0n) } : {}),
+      ...((spend.spentSince ?? 0n) > 0n ? { incomplete: moneyText(spend.spentSince ?? 0n) } : {}),
     };
   });
 }
@@ -155,8 +158,8 @@ function containedIn(
 
 /** Whether a budget is exceeded, or forecast to be. */
 function isOverExpected({ value, forecast, amount }: BudgetAlertFact): boolean {
-  const planned = wholeOfDecimal(amount, usdDecimals);
-  return [value, forecast?.value ?? value].some((text) => wholeOfDecimal(text, usdDecimals) > planned);
+  const planned = moneyOf(amount);
+  return [value, forecast?.value ?? value].some((text) => moneyOf(text) > planned);
 }
 
 /** A period that has just begun: this percentage of it. Its own costs say little yet. */
@@ -177,10 +180,14 @@ function previousOf(
   const ended = costsIn(budget, named, previous.period, shares).filter(
     ({ isOver, lastDay }) => isOver && Date.parse(lastDay) < period.start,
   );
-  const unusual = ended.reduce((sum, { impact }) => sum + wholeOfDecimal(impact, usdDecimals), 0n);
+  const unusual = ended.reduce((sum, { impact }) => sum + moneyOf(impact), 0n);
   return {
     previous: {
-      ...{ period: previous.period.name, value: usd(previous.spent), unusual: unusual > 0n ? usd(unusual) : null },
+      ...{
+        period: previous.period.name,
+        value: moneyText(previous.spent),
+        unusual: unusual > 0n ? moneyText(unusual) : null,
+      },
       days: Math.round((previous.period.end - previous.period.start) / dayMs),
       ended: ended.map(({ subject }) => subject),
       drivers: previous.drivers,
@@ -193,7 +200,7 @@ function largestOf(costs: readonly UnusualCost[], end: EndOfBudget | undefined, 
   return costs
     .map((cost) => {
       const toCome = end?.addedBy([cost.key, ...(cost.parts ?? [])]) ?? 0n;
-      return { cost, size: wholeOfDecimal(cost.impact, usdDecimals) + toCome };
+      return { cost, size: moneyOf(cost.impact) + toCome };
     })
     .filter(({ size }) => size >= (amount * namedPercent) / 100n)
     .toSorted((a, b) => Number(b.size - a.size))
@@ -207,7 +214,7 @@ function isOnCourse({ thresholds }: Budget, fact: BudgetAlertFact, end: EndOfBud
     ({ code, of, isUsualSeverity }) =>
       isUsualSeverity === true && of === (fact.of ?? 'spent') && code === fact.threshold,
   );
-  return isUsual && end !== undefined && end.expected <= wholeOfDecimal(fact.amount, usdDecimals);
+  return isUsual && end !== undefined && end.expected <= moneyOf(fact.amount);
 }
 
 /** What a whole day of an anomaly costs more lately; null if it has ended or its pace is unknown. */
@@ -230,9 +237,9 @@ export function namedAnomalies(
     const parts = (fact.parts ?? [fact]).flatMap(({ key }) => byKey.get(key) ?? []);
     // What became usual goes on as a usual cost.
     if (present.has(fact.key) || parts.length === 0 || parts.some(({ state }) => state !== 'over')) return [];
-    const impact = parts.reduce((sum, row) => sum + wholeOfDecimal(row.impact, usdDecimals), 0n);
+    const impact = parts.reduce((sum, row) => sum + moneyOf(row.impact), 0n);
     const [lastDay = ''] = parts.map(({ last_day: day }) => day).toSorted((a, b) => (a < b ? 1 : -1));
-    return [{ ...fact, state: 'resolved', isOver: true, impact: usd(impact), lastDay }];
+    return [{ ...fact, state: 'resolved', isOver: true, impact: moneyText(impact), lastDay }];
   });
   return [...facts, ...before];
 }
@@ -263,8 +270,8 @@ function partOf(budget: Budget, { account, ...fact }: AnomalyFact, shares: Anoma
 /** The end of a period as its message has it. */
 function endOfFact(budget: Budget, { expected, stopped, spentAt }: EndOfBudget, isRunning: boolean): BudgetEnd {
   return {
-    expected: usd(expected),
-    stopped: isRunning && stopped !== undefined ? usd(stopped) : null,
+    expected: moneyText(expected),
+    stopped: isRunning && stopped !== undefined ? moneyText(stopped) : null,
     spentOn: spentAt === undefined ? null : dayIn(budget, spentAt),
   };
 }
@@ -276,8 +283,4 @@ function includes({ start, end }: { readonly start: number; readonly end: number
 /** The middle of its last day, which is in the same period in every time zone but a few. */
 function lastInstant({ lastDay }: AnomalyFact): number {
   return Date.parse(lastDay) + dayMs / 2;
-}
-
-function usd(whole: bigint): string {
-  return decimalOfWhole(whole, usdDecimals);
 }

@@ -1,5 +1,3 @@
-import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
-
 /** A week or a month compared with the one before. USD is decimal text; null means unknown. */
 export interface CostSummary {
   /** `weekly/2026-W47`. Each summary is sent once. */
@@ -43,9 +41,4 @@ export interface CostSummary {
   readonly opening?: string | undefined;
   /** What agents answered; only in a message on its way. */
   readonly answers?: readonly { readonly sink: string; readonly text: string }[] | undefined;
-}
-
-/** The exact difference of two sums, as decimal text. */
-export function difference(a: string, b: string): string {
-  return decimalOfWhole(wholeOfDecimal(a, usdDecimals) - wholeOfDecimal(b, usdDecimals), usdDecimals);
 }

@@ -1,7 +1,7 @@
 export { type ActingSettings, answersToOf, isActing } from './acting-settings.ts';
 export type { Card, SinkAnswer, SpentShare } from './card.ts';
 export { type CommandEffects, openCommand } from './command.ts';
-export { type CostSummary, difference } from './cost-summary.ts';
+export type { CostSummary } from './cost-summary.ts';
 export {
   openSink,
   previewOf,

@@ -1,8 +1,8 @@
-import { amount, signed } from '../money/money.ts';
+import { amount, difference, signed } from '../money/money.ts';
 import { html, Markup } from '../text/markup.ts';
 import { forMail, oneLine } from '../text/safe-text.ts';
 import type { Card, SinkAnswer, SpentShare } from './card.ts';
-import { type CostSummary, difference } from './cost-summary.ts';
+import type { CostSummary } from './cost-summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
 import { entriesShown, footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
 

@@ -1,7 +1,7 @@
-import { percentOf, plainUsd } from '../money/money.ts';
+import { difference, percentOf, plainUsd } from '../money/money.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { dayMs, formatInstant } from '../time/time.ts';
-import { type CostSummary, difference } from './cost-summary.ts';
+import type { CostSummary } from './cost-summary.ts';
 
 /** The numbers of a summary, as text, which is all that a model gets. Names come from outside. */
 export interface OpeningFacts {

@@ -1,6 +1,6 @@
 import type { NextStep } from '../../base/next-step.ts';
 import type { Driver } from '../../budgets/spend/index.ts';
-import { decimalOfWhole, usd, usdDecimals, wholeOfDecimal } from '../../money/money.ts';
+import { sumOf, usd } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import type { Instant } from '../../time/time.ts';
 import {
@@ -155,15 +155,11 @@ function billedIn(fact: ClosedMonthFact): string {
 /** `has changed by +8.01 USD since it was closed`; what closed months have billed is apart from what an open one will bill. */
 function changedBy(fact: ClosedMonthFact): string {
   const { billed = [], cost } = fact;
-  const sumOf = (parts: typeof billed) =>
-    decimalOfWhole(
-      parts.reduce((sum, part) => sum + wholeOfDecimal(part.cost, usdDecimals), 0n),
-      usdDecimals,
-    );
+  const costOf = (parts: typeof billed) => sumOf(parts.map(({ cost }) => cost));
   const before = billed.filter(({ month }) => isBilled(fact, month));
   const later = billed.filter(({ month }) => !isBilled(fact, month));
   return before.length > 0 && later.length > 0
-    ? `has changed since it was closed: ${usd(sumOf(before), true)} billed, ${usd(sumOf(later), true)} to come`
+    ? `has changed since it was closed: ${usd(costOf(before), true)} billed, ${usd(costOf(later), true)} to come`
     : `has changed by ${usd(cost, true)} since it was closed`;
 }
 
