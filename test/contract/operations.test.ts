@@ -3,6 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allOperations, openPlatform } from '../../src/platform/library.ts';
+import { startServer } from '../support/http-server.ts';
 import { allItems, askIn, billionths, type Item, listed, metrics, now, placesOf, useEmulator } from './platform.ts';
 
 const hourMs = 3_600_000;
@@ -626,6 +627,39 @@ describe('tokens (5)', () => {
 });
 
 describe('the typed client', () => {
+  const routing = [{ destinations: ['*.example.com'], body: { key: '{{SECRET:k}}' } }, { body: 'plain' }];
+  const box = { metadata: { name: 'box', labels: null }, spec: { network: { proxy: { routing } } }, state: 'STANDBY' };
+  const other = { metadata: { name: 'other' }, status: null };
+
+  /** The items of the sandboxes in one answer. */
+  async function itemsIn(answer: unknown): Promise<unknown[]> {
+    const { url } = await startServer((response) => response.end(JSON.stringify(answer)));
+    const client = openPlatform({ url, token: 'x' });
+    const items: unknown[] = [];
+    try {
+      for await (const item of client.items('sandboxes', {})) items.push(item);
+    } finally {
+      await client.close();
+    }
+    return items;
+  }
+
+  test('accepts every form of a listing that the public description allows', async () => {
+    for (const meta of [undefined, null, {}, { hasMore: false }, { total: 2 }, { hasMore: null, nextCursor: null }]) {
+      expect(await itemsIn({ data: [box, other], meta }), JSON.stringify(meta)).toEqual([box, other]);
+    }
+    expect(await itemsIn([box, other])).toEqual([box, other]);
+  });
+
+  test('names the field of a listing that has another shape', async () => {
+    const wrong = { metadata: { name: 'wrong', labels: { team: 7 } } };
+    await expect(itemsIn({ data: [box, wrong], meta: {} })).rejects.toThrow('data[1].metadata.labels.team: ');
+    await expect(itemsIn([wrong])).rejects.toThrow('[0].metadata.labels.team: ');
+    const listed = { ...box, spec: { network: { proxy: { routing: [{ body: ['a'] }] } } } };
+    await expect(itemsIn([listed])).rejects.toThrow('[0].spec.network.proxy.routing[0].body: ');
+    await expect(itemsIn({ data: [box], meta: { hasMore: 'no' } })).rejects.toThrow('meta.hasMore: ');
+  });
+
   test('calls every operation, and its answers have the documented shape', async () => {
     const { url, inferenceUrl, sandboxUrl, workspaceTokens, tokens } = platform.current;
     const values: Record<string, string> = {

@@ -189,7 +189,8 @@ const network = z.looseObject({
           z.looseObject({
             destinations: texts,
             headers: anyObject,
-            body: text,
+            // The document says a text; the public description an object of texts.
+            body: z.nullish(z.union([z.string(), z.record(z.string(), z.unknown())])),
             secrets: z.nullish(z.record(z.string(), z.string())),
           }),
         ),
@@ -259,21 +260,21 @@ export const modelResource = z.looseObject({ metadata, spec: z.nullish(modelSpec
 /** A model endpoint as its deletion returns it (4.5). */
 export const deletedModel = z.looseObject({ metadata, spec: z.nullish(deletedModelSpec), events, status: text });
 
-/** A sandbox in the lite shape of its listing (2.9), without events. */
 /** A workspace; its fields are at the top level, and each may be missing. */
 export const workspaceResource = z.looseObject({
   name: z.string(),
-  displayName: z.optional(z.string()),
-  id: z.optional(z.string()),
-  accountId: z.optional(z.string()),
-  labels: z.optional(z.record(z.string(), z.string())),
-  region: z.optional(z.string()),
-  resourceCounts: z.optional(z.record(z.string(), z.number())),
-  status: z.optional(z.string()),
-  createdAt: z.optional(z.string()),
-  updatedAt: z.optional(z.string()),
+  displayName: text,
+  id: text,
+  accountId: text,
+  labels: z.nullish(z.record(z.string(), z.string())),
+  region: text,
+  resourceCounts: z.nullish(z.record(z.string(), z.number())),
+  status: text,
+  createdAt: text,
+  updatedAt: text,
 });
 
+/** A sandbox in the lite shape of its listing (2.9), without events. */
 export const sandboxResource = z.looseObject({
   metadata,
   spec: z.nullish(sandboxSpec),

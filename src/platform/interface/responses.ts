@@ -37,16 +37,19 @@ export const monthlyTotals = z.looseObject({
 });
 
 /** Pagination meta of the listings (2.13). */
-export const listingMeta = z.looseObject({
-  hasMore: z.boolean(),
-  nextCursor: z.string(),
-  total: z.number(),
-  totalIsPartial: z.boolean(),
+const listingMeta = z.looseObject({
+  hasMore: z.nullish(z.boolean()),
+  nextCursor: z.nullish(z.string()),
+  total: z.nullish(z.number()),
+  totalIsPartial: z.nullish(z.boolean()),
 });
 
-/** A listing (4.1): paged from version 2026-04-28 on, before that all items at once. */
+/**
+ * A listing (4.1): paged from version 2026-04-28 on, before that all items at once. The public description requires none of
+ * the fields of `meta`.
+ */
 export function listingOfItems<Item extends z.ZodMiniType>(item: Item) {
-  return z.union([z.looseObject({ data: z.array(item), meta: listingMeta }), z.array(item)]);
+  return z.union([z.looseObject({ data: z.array(item), meta: z.nullish(listingMeta) }), z.array(item)]);
 }
 
 /** Enum discovery (4.6). */
