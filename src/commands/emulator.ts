@@ -37,13 +37,13 @@ async function runEmulator(input: CommandInput, context: CommandContext): Promis
   const options = readOptions(input, context);
   const emulator = await startEmulator(options);
   try {
-    const { url, inferenceUrl, sandboxUrl, account, tokens, workspaceTokens, scopedTokens } = emulator;
+    const { url, inferenceUrl, sandboxUrl, account, tokens, workspaceTokens, scopedTokens, serviceAccounts } = emulator;
     const control = { url: `${url}/_control`, token: emulator.controlToken };
     const others = emulator.otherAccounts.length > 0 ? { otherAccounts: emulator.otherAccounts } : {};
     const { faults, faultSeed } = options;
     const seed = faults?.length ? { faultSeed } : {};
     const isForPerson = context.isTerminal && !context.json;
-    const access = { account, tokens, workspaceTokens, scopedTokens };
+    const access = { account, tokens, workspaceTokens, scopedTokens, serviceAccounts };
     const facts = { url, inferenceUrl, sandboxUrl, control, ...access, ...others, ...seed };
     await context.write(isForPerson ? words(emulator) : `${JSON.stringify(facts)}\n`);
     await aborted(context.signal);

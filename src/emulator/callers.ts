@@ -1,3 +1,4 @@
+import type { Instant } from '../time/time.ts';
 import { denied, Refusal } from './refusal.ts';
 import type { Story } from './sample-costs.ts';
 
@@ -44,9 +45,14 @@ export const workspaceOfMember = 'production';
 export const functionsScope = 'functions:list';
 
 /** The caller (5.1): a bearer token in either header. If both are sent, one valid token is enough. */
-export function callerOf(stories: readonly Story[], headers: Headers, names: HeaderNames): Caller {
+export function callerOf(
+  stories: readonly Story[],
+  headers: Headers,
+  { names, now }: { readonly names: HeaderNames; readonly now: Instant },
+): Caller {
   const sent = [headers['authorization'], headers[names.authorization]].flat();
-  const has = (token: string) => sent.some((text) => text !== undefined && bearerOf(text) === token);
+  const tokens = sent.map((text) => (text === undefined ? undefined : lastingToken(bearerOf(text), now)));
+  const has = (token: string) => tokens.includes(token);
   const rest = { isAdmin: false, workspace: undefined, mayChange: false, scope: undefined };
   for (const story of stories) {
     if (has(story.tokens.admin)) {
@@ -61,6 +67,18 @@ export function callerOf(stories: readonly Story[], headers: Headers, names: Hea
     }
   }
   throw new Refusal(401, 'unauthorized', 'Invalid or missing credentials');
+}
+
+/** A token that stands for that of a workspace until an instant. */
+export function issuedToken(workspaceToken: string, until: Instant): string {
+  return `${workspaceToken}.until-${until}`;
+}
+
+/** The token that an issued one stands for, undefined once it has expired; any other token as it is. */
+function lastingToken(token: string | undefined, now: Instant): string | undefined {
+  const [, lasting, until] = /^(.+)\.until-(\d+)$/.exec(token ?? '') ?? [];
+  if (lasting === undefined) return token;
+  return now < Number(until) ? lasting : undefined;
 }
 
 /** The token of `Bearer <token>`; the scheme's case does not matter (RFC 9110 11.1). */

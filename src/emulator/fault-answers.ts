@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Instant } from '../time/time.ts';
 import type { FaultName } from './fault-plan.ts';
-import { Refusal } from './refusal.ts';
+import { GatewayRefusal, Refusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 
 // What each passing fault does to one request; fault-plan.ts decides which request it hits.
@@ -16,6 +16,18 @@ export function refuseAs(fault: FaultName | undefined, now: Instant): void {
   switch (fault) {
     case '429':
       throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after': String(retryAfterSeconds) });
+    case '429-ms':
+      // The shorter wait is the one that counts.
+      throw new Refusal(429, 'rate_limited', 'Too many requests', { 'retry-after-ms': '250.5', 'retry-after': '1' });
+    case '402':
+      throw new GatewayRefusal(402, 'USAGE_LIMIT_EXCEEDED', 'The quota of the plan is used up', 'Top up the balance.');
+    case '404':
+      throw new GatewayRefusal(
+        404,
+        'WORKLOAD_UNAVAILABLE',
+        'Nothing serves it at this moment',
+        'Try again in a moment.',
+      );
     case '429-date': {
       // Relative to the answer's own date: clients subtract one from the other.
       const at = new Date((Math.floor(now / 1_000) + retryAfterSeconds) * 1_000);

@@ -19,6 +19,9 @@ const passing = { kind: 'passing', rateOf: 'requests', defaultRate: 1 / 7 } as c
 export const faultDescriptions = {
   '429': { ...passing, about: 'too many requests, Retry-After in seconds' },
   '429-date': { ...passing, about: 'too many requests, Retry-After as an HTTP date' },
+  '429-ms': { ...passing, about: 'too many requests, Retry-After-Ms with a fraction beside a longer Retry-After' },
+  '402': { ...passing, isFinal: true, about: 'the quota of the plan is used up; an object under error' },
+  '404': { ...passing, about: 'what is there is not served at this moment; an object under error that says: retry' },
   '500': { ...passing, about: 'internal error' },
   '503': { ...passing, about: 'unavailable for a moment' },
   reset: { ...passing, about: 'the connection is reset before any answer' },
@@ -80,6 +83,18 @@ export const faultDescriptions = {
     rateOf: 'platforms',
     defaultRate: 1,
     about: 'only the earliest API version is supported, so listings have no pages',
+  },
+  'ignored-version': {
+    kind: 'lasting',
+    rateOf: 'platforms',
+    defaultRate: 1,
+    about: 'the version header is ignored, so listings have no pages whatever a request names',
+  },
+  'error-objects': {
+    kind: 'lasting',
+    rateOf: 'platforms',
+    defaultRate: 1,
+    about: 'refusals have an object under error, and their code in a header',
   },
   'forbidden-listings': {
     kind: 'lasting',
@@ -171,6 +186,8 @@ export interface FaultPlan {
   /** The seed for summing doubles in this answer; undefined if it sums exactly. Each call is another answer. */
   addsDoubles(): number | undefined;
   readonly knowsOnlyEarliestVersion: boolean;
+  readonly ignoresVersion: boolean;
+  readonly refusesWithObjects: boolean;
   /** How many items too many `meta.total` of a listing counts; negative for too few. */
   overcounts(kind: string): number;
   isOutOfScope(operation: string): boolean;
@@ -246,6 +263,8 @@ export function planFaults(faults: readonly Fault[], seed: number): FaultPlan {
     isOutOfScope: (operation) => hits('missing-scope', operation),
     emptiesTexts: (resource) => hits('empty-texts', resource),
     knowsOnlyEarliestVersion: hits('earliest-version', 'platform'),
+    ignoresVersion: hits('ignored-version', 'platform'),
+    refusesWithObjects: hits('error-objects', 'platform'),
     forbidsListing: (kind) => hits('forbidden-listings', kind),
     leavesUnlisted: (resource) => hits('shrunken-listings', resource),
     strike(request) {

@@ -6,6 +6,7 @@ import { isLoopback, openCallbacks, type SentCallback } from './callbacks.ts';
 import { documentedHeaders, type HeaderNames, type WorkspaceRule } from './callers.ts';
 import { answerControl, type Control, controlPath } from './control.ts';
 import type { Fault, FaultPlan } from './fault-plan.ts';
+import { type ServiceAccount, serviceAccountsOf } from './oauth.ts';
 import { describeInterface, openApiPath } from './openapi.ts';
 import { hostUrls, openPlatform } from './platform.ts';
 import { uuidOf } from './random.ts';
@@ -70,6 +71,8 @@ export interface EmulatedAccount {
   readonly tokens: { readonly admin: string; readonly member: string };
   readonly workspaceTokens: Readonly<Record<string, string>>;
   readonly scopedTokens: Readonly<Record<string, string>>;
+  /** Client credentials by workspace, which become tokens for two hours. */
+  readonly serviceAccounts: Readonly<Record<string, ServiceAccount>>;
 }
 
 /** A running emulator. */
@@ -99,6 +102,8 @@ export interface Emulator {
   readonly requests: readonly SeenRequest[];
   /** Tokens by the only OAuth scope that they have. */
   readonly scopedTokens: Readonly<Record<string, string>>;
+  /** Client credentials by workspace, which become tokens for two hours. */
+  readonly serviceAccounts: Readonly<Record<string, ServiceAccount>>;
   /** Callbacks of asynchronous triggers, oldest first. */
   readonly callbacks: readonly SentCallback[];
   /** Ends every connection and frees the port. */
@@ -191,7 +196,8 @@ function openAccounts(options: EmulatorOptions, faults: FaultPlan): Account[] {
 
 function accessOf({ story }: Account): EmulatedAccount {
   const { account, tokens, scopedTokens } = story;
-  return { account: account.id, tokens, workspaceTokens: Object.fromEntries(story.workspaceTokens), scopedTokens };
+  const workspaceTokens = Object.fromEntries(story.workspaceTokens);
+  return { account: account.id, tokens, workspaceTokens, scopedTokens, serviceAccounts: serviceAccountsOf(story) };
 }
 
 /** Headers arrive with names in lower case. */

@@ -8,6 +8,7 @@ import {
   schemaOf,
 } from '../platform/interface/index.ts';
 import type { HeaderNames } from './callers.ts';
+import { tokenPath } from './oauth.ts';
 
 /** Where the description of the whole interface is, without a token. */
 export const openApiPath = '/openapi.json';
@@ -36,6 +37,7 @@ export function describeInterface(described: Described): object {
     ]);
     paths[path] = { ...serversOf(host, described), ...paths[path], ...Object.fromEntries(descriptions) };
   }
+  paths[tokenPath] = { post: tokenOperation };
   return {
     openapi: '3.1.0',
     info: {
@@ -46,22 +48,89 @@ export function describeInterface(described: Described): object {
     },
     servers: [{ url: described.url }],
     tags: [...new Set(allOperations.map(({ section }) => section))].map((name) => ({ name })),
-    security: [{ bearer: [] }, { makersHeader: [] }],
+    security: [{ bearer: [] }, { makersHeader: [] }, { clientCredentials: [] }],
     paths,
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         makersHeader: { type: 'apiKey', in: 'header', name: described.names.authorization },
+        clientCredentials: {
+          type: 'oauth2',
+          flows: { clientCredentials: { tokenUrl: `${described.url}${tokenPath}`, scopes: {} } },
+        },
       },
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, ErrorObject: errorObject },
     },
   };
 }
 
+const text = { type: 'string' } as const;
+
+/** What every error has under `error`, by the general error page of the public description. */
+const errorObject = {
+  type: 'object',
+  properties: {
+    ...{ code: text, message: text, action: text, do_not: text, docs_url: text, origin: text, timestamp: text },
+    retryable: {
+      type: 'boolean',
+      description: 'Whether the same request may succeed later; it decides before the status.',
+    },
+    status: { type: 'integer' },
+  },
+  required: ['code', 'message'],
+};
+
 const errorSchema = {
   type: 'object',
-  properties: { error: { type: 'string' }, code: { type: 'integer' }, message: { type: 'string' } },
+  properties: {
+    error: { anyOf: [text, { $ref: '#/components/schemas/ErrorObject' }] },
+    code: { type: 'integer' },
+    message: text,
+  },
   required: ['error'],
+};
+
+/** How a wait is asked for; milliseconds, which may have a fraction, count before seconds. */
+const refusalHeaders = {
+  'Retry-After-Ms': { schema: { type: 'number' } },
+  'Retry-After': { schema: text },
+  'X-Service-Source': { schema: text },
+  'X-Service-Error-Code': { schema: text },
+};
+
+/** The exchange of client credentials for a token. The names of its answer's fields are not shown. */
+const tokenOperation = {
+  operationId: 'oauth-token',
+  summary: 'Exchanges client credentials for a token that lives two hours; they may also come as HTTP Basic.',
+  tags: ['public description'],
+  security: [],
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          properties: { grant_type: { const: 'client_credentials' }, client_id: text, client_secret: text },
+          required: ['grant_type'],
+        },
+      },
+    },
+  },
+  responses: {
+    '200': {
+      description: 'The token.',
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { access_token: text, token_type: text, expires_in: { type: 'integer' } },
+            required: ['access_token'],
+          },
+        },
+      },
+    },
+    '400': refused('a wrong secret, or another grant type'),
+  },
 };
 
 function serversOf(host: Operation['host'], { inferenceUrl, sandboxUrl }: Described): object {
@@ -92,7 +161,7 @@ function describeOperation(
     tags: [section],
     parameters: [
       ...parameters.filter((parameter) => parameter.in !== 'host').map((one) => describeParameter(one, described)),
-      ...(host === 'management' ? [versionParameter(described)] : []),
+      ...(host === 'management' ? [versionParameter(described), workspaceParameter(described)] : []),
     ],
     ...(body === undefined || isBodiless
       ? {}
@@ -120,7 +189,11 @@ function describeOperation(
 }
 
 function refused(when: string): object {
-  return { description: when, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+  return {
+    description: when,
+    headers: refusalHeaders,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  };
 }
 
 /** A schema without its dialect: that of the whole document holds. */
@@ -136,6 +209,16 @@ function versionParameter({ names }: Described): object {
     required: false,
     description: `The API version; ${earliestVersion} if omitted.`,
     schema: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}(\\.preview)?$' },
+  };
+}
+
+function workspaceParameter({ names }: Described): object {
+  return {
+    name: names.workspace,
+    in: 'header',
+    required: false,
+    description: 'The workspace that the request is about, for a token that reaches several.',
+    schema: text,
   };
 }
 

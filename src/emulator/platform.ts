@@ -33,14 +33,14 @@ import {
 } from './management.ts';
 import { openMcpServers } from './mcp.ts';
 import { openModels } from './models.ts';
+import { answerOAuth } from './oauth.ts';
 import { readParameters } from './parameters.ts';
 import { bareOf, denied, Refusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { type Address, addressOf, inferencePrefix, routeOf, sandboxPrefix } from './routes.ts';
-import type { Story } from './sample-costs.ts';
 import type { ResourceKind } from './sample-listings.ts';
 import { openSandboxHosts } from './sandbox-host.ts';
-import { answerAgent, answerAsync, answerExecution, asyncTrigger } from './workloads.ts';
+import { answerAgent, answerAsync, answerExecution, answerStart, asyncTrigger } from './workloads.ts';
 
 /** The part of a request that the platform reads. */
 export interface PlatformRequest {
@@ -101,6 +101,8 @@ export function openPlatform(parts: PlatformParts): Platform {
       const mark = target.indexOf('?');
       const path = mark < 0 ? target : target.slice(0, mark);
       const address = addressOf([headers['host']].flat()[0], path);
+      const issued = answerOAuth(stories, { ...request, path }, parts.now());
+      if (issued !== undefined) return issued;
       try {
         return answerAt(address, request, mark < 0 ? '' : target.slice(mark), calledExpired);
       } catch (error) {
@@ -117,9 +119,11 @@ export function openPlatform(parts: PlatformParts): Platform {
     const hostHeader = [headers['host']].flat()[0];
     const isOpen = address.host === 'inference' && address.path.includes('/functions/');
     // Without a valid token, only a public function answers; everything else is 401, also what does not exist.
-    const caller = isOpen ? tryCaller(stories, headers, names) : callerOf(stories, headers, names);
+    const by = { names, now };
+    const caller = isOpen ? tryCaller(stories, headers, by) : callerOf(stories, headers, by);
     const versions = faults.knowsOnlyEarliestVersion ? [earliestVersion] : allVersions;
-    const version = address.host === 'management' ? versionOf(headers[names.version], versions) : earliestVersion;
+    const isVersioned = address.host === 'management' && !faults.ignoresVersion;
+    const version = isVersioned ? versionOf(headers[names.version], versions) : earliestVersion;
     const trigger = address.host === 'inference' && method === 'POST' ? asyncTrigger(address.path) : undefined;
     const { name, operation, values } = trigger ?? { ...routeOf(address, method) };
     const account = accountOf(accounts, caller, values['accountId']);
@@ -200,6 +204,7 @@ function openAnswers(accounts: readonly Account[]): {
       queryModel: (call) => models.answer(call, false),
       chatCompletions: (call) => models.answer(call, true),
       functionMcp: (call) => answerFunction(servers, call),
+      startExecution: answerStart,
       executeJob: answerExecution,
       sandboxMcp: onSandbox,
       sandboxApi: onSandbox,
@@ -232,9 +237,9 @@ function accountOf(accounts: readonly Account[], caller: Caller | undefined, acc
 }
 
 /** The caller, or undefined for somebody without a valid token. */
-function tryCaller(stories: readonly Story[], headers: Headers, names: HeaderNames): Caller | undefined {
+function tryCaller(...asked: Parameters<typeof callerOf>): Caller | undefined {
   try {
-    return callerOf(stories, headers, names);
+    return callerOf(...asked);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;

@@ -31,6 +31,12 @@ export function openFaults(faults: readonly Fault[], seed: number): ReplaceableF
       get knowsOnlyEarliestVersion() {
         return plan.knowsOnlyEarliestVersion;
       },
+      get ignoresVersion() {
+        return plan.ignoresVersion;
+      },
+      get refusesWithObjects() {
+        return plan.refusesWithObjects;
+      },
       get lateShare() {
         return plan.lateShare;
       },

@@ -27,12 +27,18 @@ export function addressOf(hostHeader: string | undefined, path: string): Address
   const hostname = (hostHeader ?? '').replace(/:\d+$/, '').toLowerCase();
   const label = /^(sbx-.+)\.localhost$/.exec(hostname)?.[1];
   if (label !== undefined) return { host: 'sandbox', path, sandbox: { label } };
-  if (hostname === inferenceHost) return { host: 'inference', path };
-  if (path.startsWith(`${inferencePrefix}/`)) return { host: 'inference', path: path.slice(inferencePrefix.length) };
+  if (hostname === inferenceHost) return onInference(path);
+  if (path.startsWith(`${inferencePrefix}/`)) return onInference(path.slice(inferencePrefix.length));
   const [, name = '', workspace = '', region = '', rest = ''] =
     /^\/_sandboxes\/([^/]+)\/([^/]+)\/([^/]+)(\/.*)?$/.exec(path) ?? [];
-  if (name === '') return { host: 'management', path };
+  if (name === '') return { host: 'management', path: path.replace(/(?<=\/executions)\/$/, '') };
   return { host: 'sandbox', path: rest || '/', sandbox: { name, workspace, region } };
+}
+
+/** A path on the inference host, with or without a slash at its end; it also takes executions, as the management host does. */
+function onInference(path: string): Address {
+  const plain = path.replace(/(?<=[^/])\/$/, '');
+  return { host: /^\/[^/]+\/jobs\/[^/]+\/executions$/.test(plain) ? 'management' : 'inference', path: plain };
 }
 
 /** The operation of a request and its path parameters, decoded. */

@@ -8,8 +8,8 @@ import { maxBodyBytes } from './bodies.ts';
 import { explosive, loginPage, pause, refuseAs, resetConnection, writeBody } from './fault-answers.ts';
 import type { FaultName, FaultPlan } from './fault-plan.ts';
 import type { Platform, PlatformRequest } from './platform.ts';
-import { BareRefusal, Refusal } from './refusal.ts';
-import { json, type Reply } from './reply.ts';
+import { Refusal, replyOf } from './refusal.ts';
+import type { Reply } from './reply.ts';
 
 /** One request to the emulator, for tests and for debugging. */
 export interface SeenRequest {
@@ -62,13 +62,14 @@ export async function serve(platform: Platform, faults: FaultPlan, options: Serv
     const target = request.url ?? '/';
     const body = await bodyOf(request);
     const given = { method, target, headers: request.headers, body };
-    const beside = answerWith(given, options.aside);
+    const form = { asObject: faults.refusesWithObjects, now: options.now() };
+    const beside = answerWith(given, form, options.aside);
     if (beside !== undefined) {
       await send(request, response, beside, { fault: undefined, now: options.now() });
       return;
     }
     const fault = faults.strike(`${method} ${target}`);
-    const answer = fault === 'reset' ? undefined : answerWith(given, (whole) => answerOf(whole, fault));
+    const answer = fault === 'reset' ? undefined : answerWith(given, form, (whole) => answerOf(whole, fault));
     requests.push({
       at: options.now(),
       method,
@@ -110,6 +111,7 @@ function reachable(host: string): string {
 /** The answer, or the refusal as an answer. */
 function answerWith<Answer extends Reply | undefined>(
   { body, ...request }: Omit<PlatformRequest, 'body'> & { readonly body: Buffer | undefined },
+  form: Parameters<typeof replyOf>[1],
   answer: (request: PlatformRequest) => Answer,
 ): Answer | Reply {
   try {
@@ -117,10 +119,7 @@ function answerWith<Answer extends Reply | undefined>(
     return answer({ ...request, body });
   } catch (error) {
     // Anything except a Refusal is a bug of the emulator; its client sees a broken platform.
-    const refusal = error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error));
-    const { status, code, message, headers } = refusal;
-    const refused = refusal instanceof BareRefusal ? { error: message } : { error: code, code: status, message };
-    return json(refused, status, headers);
+    return replyOf(error instanceof Refusal ? error : new Refusal(500, 'internal_error', messageOf(error)), form);
   }
 }
 

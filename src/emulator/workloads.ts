@@ -103,6 +103,15 @@ export function answerExecution(call: Call): Reply {
   return json(execution(call, job, tasks));
 }
 
+/** POST /v0/jobs/<job>/executions: the same for the workspace of the header, or for the only one that has such a job. */
+export function answerStart(call: Call): Reply {
+  const job = pathValue(call, 'jobId');
+  const found = call.account.world.find('job', job, call.caller?.workspace, call.now);
+  if (found.length > 1) throw new Refusal(409, 'ambiguous_name', `Several workspaces have a job ${job}: name one`);
+  const workspace = call.caller?.workspace ?? found[0]?.resource.workspace ?? '';
+  return answerExecution({ ...call, values: { workspace, job } });
+}
+
 function execution(call: Call, job: Present, tasks: readonly object[]): object {
   const { resource } = job;
   const text = JSON.stringify(tasks);

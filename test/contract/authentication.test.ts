@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ask, askMetrics, useEmulator } from './platform.ts';
+import { ask, askMetrics, now, useEmulator } from './platform.ts';
 
 const platform = useEmulator();
 const week = 'startTime=2026-10-05T00:00:00Z&endTime=2026-10-12T00:00:00Z';
@@ -32,6 +32,43 @@ describe('credentials (5.1)', () => {
   test('credentials are checked before anything else', async () => {
     expect((await ask(platform.current, '/nowhere', {})).status).toBe(401);
     expect((await askMetrics(platform.current, 'startTime=never', { 'service-version': '1' })).status).toBe(401);
+  });
+});
+
+describe('client credentials', () => {
+  let clock = now;
+  const own = useEmulator({ now: () => clock });
+
+  async function exchange(body: object, headers: Record<string, string> = {}) {
+    const response = await fetch(`${own.current.url}/v0/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, string> };
+  }
+
+  test('become a token of their workspace for two hours, as HTTP Basic or in the body', async () => {
+    const { clientId, clientSecret } = own.current.serviceAccounts['staging'] ?? { clientId: '', clientSecret: '' };
+    const grant = { grant_type: 'client_credentials' };
+    const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+    const inHeader = await exchange(grant, { authorization: basic });
+    expect(inHeader).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 7200 } });
+    expect(await exchange({ ...grant, client_id: clientId, client_secret: clientSecret })).toEqual(inHeader);
+    const reached = () => ask(own.current, '/v0/workspaces', bearer(inHeader.body['access_token'] ?? ''));
+    expect((await reached()).body).toMatchObject([{ name: 'staging' }]);
+    clock = now + 2 * 3_600_000;
+    expect((await reached()).status).toBe(401);
+    clock = now;
+  });
+
+  test('a wrong secret is 400, as a wrong grant type is, and only POST is answered', async () => {
+    const wrong = await exchange({ grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' });
+    expect([wrong.status, wrong.body['error']]).toEqual([400, 'invalid_client']);
+    expect((await exchange({ grant_type: 'password' })).body['error']).toBe('unsupported_grant_type');
+    expect((await ask(own.current, '/v0/oauth/token')).status).toBe(405);
+    const { body } = await ask(own.current, '/v0/.well-known/openid-configuration', {});
+    expect(body).toMatchObject({ token_endpoint: `${own.current.url}/v0/oauth/token` });
   });
 });
 

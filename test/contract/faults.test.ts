@@ -41,6 +41,40 @@ describe('temporary faults', () => {
     expect([status, body.code]).toEqual([code, code]);
   });
 
+  test('429-ms gives the time to wait in milliseconds, which may have a fraction, beside a longer one', async () => {
+    const { status, headers } = await ask(await start('429-ms=1'), '/v0/accounts');
+    expect([status, headers.get('retry-after-ms'), headers.get('retry-after')]).toEqual([429, '250.5', '1']);
+  });
+
+  test.each([
+    [404, 'WORKLOAD_UNAVAILABLE', true],
+    [402, 'USAGE_LIMIT_EXCEEDED', false],
+  ])('%d has an object under error, which says whether to try again', async (code, name, retryable) => {
+    const { status, body, headers } = await ask(await start(`${code}=1`), '/v0/accounts');
+    expect(status).toBe(code);
+    expect(body).toEqual({
+      error: expect.objectContaining({ code: name, status: code, retryable, origin: 'platform' }),
+    });
+    expect([headers.get('x-service-source'), headers.get('x-service-error-code')]).toEqual(['platform', name]);
+  });
+
+  test('error-objects has one under every refusal but that of an unknown version', async () => {
+    const { tokens } = await start('error-objects');
+    const refused = async (path: string, version: string) => {
+      const headers = { authorization: `Bearer ${tokens.admin}`, 'service-version': version };
+      return (await ask(emulator as Emulator, path, headers)).body.error as unknown;
+    };
+    expect(await refused('/v0/nothing', '2026-04-28')).toMatchObject({ code: 'ROUTE_NOT_FOUND', retryable: false });
+    expect(await refused('/v0/agents?limit=0', '2026-04-28')).toMatchObject({ code: 'BAD_REQUEST', status: 400 });
+    expect(await refused('/v0/agents', '1')).toBe('invalid_api_version');
+  });
+
+  test('ignored-version answers a bare array whatever version is asked for', async () => {
+    const { tokens } = await start('ignored-version');
+    const headers = { authorization: `Bearer ${tokens.admin}`, 'service-version': '2026-04-28' };
+    expect((await ask(emulator as Emulator, '/v0/agents', headers)).body).toBeInstanceOf(Array);
+  });
+
   test('reset ends the connection without a response', async () => {
     await expect(ask(await start('reset=1'), '/v0/accounts')).rejects.toThrow('fetch failed');
     expect(emulator?.requests[0]).toMatchObject({ fault: 'reset', status: undefined });

@@ -451,6 +451,25 @@ describe('work becomes usage when its hour has ended (4.6, 4.7)', () => {
     expect((await send('POST', path, { body: { tasks: [1] } })).body.message).toContain('tasks.0');
   });
 
+  test('a job starts at each of its public addresses, with or without a slash at the end', async () => {
+    clock = now;
+    const [body, job] = [{ tasks: [{ shard: 1 }] }, 'nightly-embeddings'];
+    const paths = [`/production/jobs/${job}/executions/`, `${inference}/jobs/${job}/executions`];
+    for (const path of [...paths, `/v0/jobs/${job}/executions`, `/v0/jobs/${job}/executions/`]) {
+      expect(await send('POST', path, { body }), path).toMatchObject({
+        status: 200,
+        body: { job, workspace: 'production' },
+      });
+    }
+    const { admin } = platform.current.tokens;
+    const named = { body, token: admin, headers: { 'x-service-workspace': 'customer-demos' } };
+    const other = await send('POST', '/v0/jobs/demo-data-reset/executions', named);
+    expect(other).toMatchObject({ status: 200, body: { workspace: 'customer-demos' } });
+    expect((await send('POST', `/v0/jobs/${job}/executions`, named)).status).toBe(404);
+    const asked = { body: { inputs: 'x' } };
+    expect((await send('POST', `${inference}/agents/invoice-reader/`, asked)).status).toBe(200);
+  });
+
   test('an asynchronous call of an agent is 202, counts as a request, and calls back with its secret', async () => {
     clock = Date.UTC(2026, 9, 23, 16, 30);
     const before = called.length;
@@ -687,7 +706,7 @@ describe('the typed client', () => {
       'sandbox-mcp': { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } },
     };
     // Not in staging: a job, and a model that is switched on.
-    const elsewhere = ['execute-job', 'query-model', 'chat-completions'];
+    const elsewhere = ['execute-job', 'start-execution', 'query-model', 'chat-completions'];
     const client = openPlatform({ url, inferenceUrl, sandboxUrl, token: workspaceTokens['staging'] ?? '' });
     const admin = openPlatform({ url, inferenceUrl, sandboxUrl, token: tokens.admin });
     clock = now;

@@ -39,6 +39,7 @@ test('every operation of the document is there, with its method, host and path',
     '4.8 POST sandbox /upgrade',
     'public description GET management /v0/workspaces',
     'public description GET management /v0/workspaces/{workspaceName}',
+    'public description POST management /v0/jobs/{jobId}/executions',
   ]);
 });
 

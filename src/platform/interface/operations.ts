@@ -244,6 +244,14 @@ const mcpMessage = {
   ...unknownAnswer,
 } as const;
 
+const executionTasks = {
+  body: {
+    required: true,
+    type: z.looseObject({ tasks: z.array(z.looseObject({})) }),
+    rule: '{tasks: [object]}',
+  },
+} as const;
+
 const readsMetrics = 'read the metrics of this account';
 
 /** Every operation of the interface document, once. */
@@ -488,6 +496,17 @@ export const operations = {
     effect: 'sends a message to the MCP server {server} of {workspace}, whose tools may do anything that they can do',
     errors: otherErrors,
   },
+  startExecution: {
+    ...{ ...changing, ...management, name: 'start-execution', method: 'POST', path: '/v0/jobs/{jobId}/executions' },
+    summary: 'Runs a batch job of the workspace that the header names, as execute-job does.',
+    may: 'execute this job',
+    section: 'public description',
+    parameters: [inPath('jobId', 'The name of the job.')],
+    ...executionTasks,
+    ...unknownAnswer,
+    effect: 'runs the job {jobId}, which costs money',
+    errors: otherErrors,
+  },
   executeJob: {
     ...{ ...changing, ...management, name: 'execute-job', method: 'POST' },
     // No /v0 in this path.
@@ -496,11 +515,7 @@ export const operations = {
     may: 'execute this job',
     section: '4.7',
     parameters: [workspace, inPath('job', 'The name of the job.')],
-    body: {
-      required: true,
-      type: z.looseObject({ tasks: z.array(z.looseObject({})) }),
-      rule: '{tasks: [object]}',
-    },
+    ...executionTasks,
     ...unknownAnswer,
     effect: 'runs the job {job} of {workspace}, which costs money',
     errors: otherErrors,

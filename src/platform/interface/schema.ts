@@ -17,7 +17,12 @@ function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return { ...deepest, path: [...issue.path, ...deepest.path] };
 }
 
-/** A shape as JSON Schema (2020-12). */
+/** A shape as JSON Schema (2020-12). Further fields are allowed, which JSON Schema means if it says nothing of them. */
 export function schemaOf(type: z.ZodMiniType): unknown {
-  return z.toJSONSchema(type, { unrepresentable: 'any' });
+  return z.toJSONSchema(type, {
+    unrepresentable: 'any',
+    override({ jsonSchema }) {
+      if (Object.keys(jsonSchema.properties ?? {}).length > 0) delete jsonSchema.additionalProperties;
+    },
+  });
 }
