@@ -4,6 +4,7 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import type { CommandInput } from '../options/read.ts';
 import {
+  exportsInOthers,
   findExports,
   readExportsJournal,
   revokedExports,
@@ -46,13 +47,14 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
   const reports = [...Object.values(await statementReports()), ...(await readReports(join(context.dir, 'sql')))];
   const scratch = await openScratch(root);
   const verified: VerifiedExport[] = [];
+  const others = exportsInOthers(root, folders);
   const files = await scratch.connect(context.signal);
   const verifier = await openExportVerifier(context.dir, reports, { ...context, files });
   try {
     for (const [index, folder] of folders.entries()) {
       context.progress(`export ${index + 1} of ${folders.length}, ${folder}`);
       context.signal.throwIfAborted();
-      const one = await verifyExport(root, folder, files, verifier);
+      const one = await verifyExport(root, folder, files, verifier, others);
       verified.push(one);
       if (!context.json) await context.write(describe(one));
     }

@@ -88,7 +88,7 @@ export async function verifyCopies(
 function ownerless(keys: readonly string[], facts: CopyFacts): VerifiedCopy[] {
   const found = new Map<string, CopyDifference[]>();
   for (const key of keys) {
-    if (!facts.isData(splitKey(key)[1])) continue;
+    if (!facts.isData(key)) continue;
     const [first = ''] = splitKey(key)[0].split('/');
     const own = found.get(first);
     if (own === undefined) found.set(first, [{ file: key, ...unnamed }]);
@@ -121,7 +121,7 @@ async function verifyCopy(
   const isPublishing = objects.has(keyIn(folder, leaseName));
   if (isPublishing) notes.push('a publication is running, or did not finish; the next run finishes it');
   const nothing = { folder, files: 0, bytes: 0, differences, isUnproven: false, notes };
-  if (manifestName === '') return { ...nothing, isUnproven: own.some((key) => facts.isData(splitKey(key)[1])) };
+  if (manifestName === '') return { ...nothing, isUnproven: own.some((key) => facts.isData(key)) };
   const manifestKey = keyIn(folder, manifestName);
   const read = await store.readText(manifestKey).catch((error: unknown) => {
     manifests.refusal ??= error;
@@ -151,9 +151,8 @@ async function verifyCopy(
   for (const key of own) {
     const name = key.slice(keyIn(folder, '').length);
     if (named.has(name)) continue;
-    const last = splitKey(key)[1];
     // Readers of all partitions, or of a pattern, would read it too; anybody can say that a publication is running.
-    const isRead = facts.isData(last) || (formats.has(facts.formatOf(name)) && !/^[._]/.test(last));
+    const isRead = facts.isData(name) || formats.has(facts.formatOf(name));
     if (isRead && !isPublishing) differences.push({ file: key, ...unnamed });
     else notes.push(`${name} is named by no manifest`);
     isUnproven ||= isRead && isPublishing;

@@ -181,11 +181,57 @@ test('an export that somebody copied beside itself, or under another value, is n
   const root = join(dir, 'exports');
   await cp(folder, join(root, 'cost_by_workspace', 'copy'), { recursive: true });
   const beside = await verify(dir);
-  expect([beside.exitCode, beside.said]).toEqual([4, ['folder: a copy of another export']]);
+  expect([beside.exitCode, beside.said]).toEqual([
+    4,
+    ['folder: a copy of another export', 'folder: an export in the folder of cost_by_workspace'],
+  ]);
   await rm(join(root, 'cost_by_workspace', 'copy'), { recursive: true });
   await cp(folder, join(dir, 'shared', 'workspace=south', 'cost_by_workspace', period), { recursive: true });
   const elsewhere = await verify(dir, join(dir, 'shared'));
   expect([elsewhere.exitCode, elsewhere.said[0]]).toEqual([4, 'workspace: an export of no workspace']);
+});
+
+test.each([
+  ['copy', 'folder: an export in the folder of cost_by_workspace'],
+  [join('x', period), 'folder: an export in the folder of cost_by_workspace'],
+  [join('z=1', period), 'folder: a folder of z'],
+  [join(period, period), 'folder: a folder of month'],
+  ['.', 'month: an export of 2026-09'],
+])(
+  'a copy in %s of the report, whose manifest nobody recorded, is not the same: readers read its rows twice',
+  async (name, said) => {
+    const { dir, folder } = await exported('csv');
+    const copy = join(folder, '..', name);
+    await mkdir(copy, { recursive: true });
+    await cp(join(folder, 'latest.csv'), join(copy, 'latest.csv'));
+    await writeFile(
+      join(copy, '_manifest'),
+      JSON.stringify(JSON.parse(await readFile(join(folder, '_manifest'), 'utf8'))),
+    );
+    for (const places of [[], [join(dir, 'shared')]]) {
+      if (places.length > 0) await rename(join(dir, 'exports'), join(dir, 'shared'));
+      const found = await verify(dir, ...places);
+      expect([found.exitCode, found.said]).toEqual([4, expect.arrayContaining([said])]);
+    }
+  },
+);
+
+test.each([
+  join('BILLING_PERIOD=2026-08', 'data.csv'),
+  join('BILLING_PERIOD=2026-08', 'x', 'part-0.parquet'),
+  'more.CSV',
+  '_metadata',
+  join('_delta_log', '0.json'),
+  join(period, 'x.parquet'),
+  join(period, 'latest.parquet'),
+  join(period, 'cost_by_workspace-deadbeef.csv'),
+])('%s of a report with one file in CSV is a difference: readers of the whole report read it', async (name) => {
+  const { dir, folder } = await exported('csv');
+  await mkdir(join(folder, '..', name, '..'), { recursive: true });
+  await writeFile(join(folder, '..', name), 'forged');
+  const { exitCode, said } = await verify(dir);
+  expect(exitCode).toBe(4);
+  expect(said[0]).toMatch(/^manifest: nothing beside the data$|^file: a file that no manifest names$/);
 });
 
 test('a lake with a forged part and manifest is written again, and not recorded', async () => {

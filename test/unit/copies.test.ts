@@ -66,7 +66,7 @@ test('data whose manifest is gone, or that no manifest names, is a difference', 
   expect(await verify()).toEqual([
     `other unknown other/latest.csv: nothing`,
     `lake  lake/costs/month=2026-10/costs.parquet: a file that no manifest names`,
-    `summary  ${place}/latest-raw.csv: a file that no manifest names ${place}/latest.csv: a file that no manifest names`,
+    `summary  ${place}/latest-raw.csv: a file that no manifest names ${place}/latest.csv: a file that no manifest names ${place}/other.csv: a file that no manifest names`,
   ]);
   await put(`${place}/_manifest`, manifestOf('cost\n1\n'));
   expect((await verify()).join()).toContain(`${place}/other.csv: a file that no manifest names`);
@@ -131,14 +131,21 @@ test('an export that somebody put here and in the store, and this project never 
   expect(await verify()).toEqual([`${place} `, `${other} unknown`]);
 });
 
-test.each(['_metadata', '_common_metadata', 'more.CSV', 'more.csv.gz', 'latest.csv.zst', 'x.csv.bz2'])(
-  '%s is data as others read it',
-  async (name) => {
-    const { put, verify } = await copied();
-    await put(`${place}/${name}`, forged);
-    expect(await verify()).toEqual([`${place}  ${place}/${name}: a file that no manifest names`]);
-  },
-);
+test.each([
+  '_metadata',
+  '_common_metadata',
+  '_x.csv',
+  '.x.parquet',
+  'x.parquet',
+  'more.CSV',
+  'more.csv.gz',
+  'latest.csv.zst',
+  'x.csv.bz2',
+])('%s is data as others read it', async (name) => {
+  const { put, verify } = await copied();
+  await put(`${place}/${name}`, forged);
+  expect(await verify()).toEqual([`${place}  ${place}/${name}: a file that no manifest names`]);
+});
 
 test.each(['a'.repeat(300), 'a\0b', `${'d/'.repeat(2500)}d`])(
   'a folder that cannot be one here is unknown',

@@ -56,6 +56,11 @@ export function formatOfName(name: string): string {
   return extname(name.toLowerCase().replace(/\.(gz|zst|bz2|xz|lz4|snappy|deflate)$/, ''));
 }
 
+/** Whether readers of whole folders take a file of this name for data, whatever an export consists of. */
+export function isData(path: string): boolean {
+  return dataOfExport.test(path.slice(path.lastIndexOf('/') + 1)) || ['.csv', '.parquet'].includes(formatOfName(path));
+}
+
 /** What a project knows of copies of the exports below a folder. */
 export async function copyFacts(dir: string, root: string) {
   const journal = await readExportsJournal(dir);
@@ -80,10 +85,7 @@ export async function copyFacts(dir: string, root: string) {
       return found.sort();
     },
     manifestNames,
-    isData: (name: string) =>
-      dataOfExport.test(name) ||
-      describesParquet.test(name) ||
-      (/^[^._]/.test(name) && formatOfName(name) === '.parquet'),
+    isData,
     formatOf: formatOfName,
     filesOf: filesOfManifest,
     async isOfProject(folder: string, name: string, text: string): Promise<boolean | undefined> {

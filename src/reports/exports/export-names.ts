@@ -75,6 +75,13 @@ function textOf(display: JsonValue): string {
   return typeof display === 'string' ? display : JSON.stringify(display);
 }
 
+/** The folder of the report of an export below `root`, by the names of its folders: who reads a report reads all of it. */
+export function reportFolderOf(root: string, folder: string): string {
+  let report = folder;
+  while (report !== root && /^[\w-]+=/.test(basename(report))) report = report.slice(0, -basename(report).length - 1);
+  return report;
+}
+
 /** A parameter and its value as a folder's name. */
 export function segmentOf(name: string, value: JsonValue): string {
   return segment(name, textOf(value));

@@ -13,4 +13,4 @@ export {
   type ShownCloses,
   shownAmong,
 } from './revoked-exports.ts';
-export { findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
+export { exportsInOthers, findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
-import { lstat, readdir, realpath } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { CostbookError, firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
@@ -8,8 +8,8 @@ import { figuresOfFile } from '../formats/export.ts';
 import { type CostColumn, costColumnOf } from '../formats/figures.ts';
 import { formatNamed } from '../formats/kinds/index.ts';
 import { isPart, namesIn } from './durable.ts';
-import { dataOfExport, formatOfName } from './export-content.ts';
-import { isDataName, latestName, segmentOf } from './export-names.ts';
+import { dataOfExport, formatOfName, isData } from './export-content.ts';
+import { isDataName, latestName, reportFolderOf, segmentOf } from './export-names.ts';
 import {
   type Manifest,
   type ManifestFile,
@@ -77,6 +77,7 @@ export interface KnownExports {
  */
 export async function findExports(root: string, recorded: readonly string[] = []): Promise<string[]> {
   const folders: string[] = [];
+  const [manifests, links, data]: [string[], string[], string[]] = [[], [], []];
   const waiting = [root];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const own = folder;
@@ -86,31 +87,61 @@ export async function findExports(root: string, recorded: readonly string[] = []
       return [];
     });
     if (entries.some(isOfExport)) folders.push(own);
+    if (entries.some(({ name }) => isNameOfManifest(name))) manifests.push(own);
+    else if (entries.some((entry) => !entry.isDirectory() && isData(join(own, entry.name)))) data.push(own);
     for (const entry of entries) {
       const path = join(own, entry.name);
       if (entry.isDirectory()) waiting.push(path);
-      // Readers follow a link, and read what is there a second time, or what somebody else has written.
-      else if (
-        entry.isSymbolicLink() &&
-        (await readdir(path, { withFileTypes: true }).catch(() => [])).some(isOfExport)
-      ) {
-        folders.push(path);
-      }
+      else if (entry.isSymbolicLink() && (await stat(path).catch(() => undefined))?.isDirectory()) links.push(path);
     }
   }
   const real = await realpath(root);
+  const gone: string[] = [];
   for (const folder of recorded) {
     const below = relative(real, await realpath(folder).catch(() => folder));
-    const own = join(root, below);
-    if (below.split(sep)[0] === '..' || isAbsolute(below) || folders.includes(own)) continue;
-    if (await hasDataOf(own, folders)) folders.push(own);
+    if (below.split(sep)[0] !== '..' && !isAbsolute(below)) gone.push(join(root, below));
   }
-  return folders.sort();
+  const reports = new Set([...manifests, ...gone].map((folder) => reportFolderOf(root, folder)));
+  const exports = new Set(manifests);
+  for (const folder of gone) if (await hasDataOf(folder, folders)) exports.add(folder);
+  for (const folder of data) {
+    if (firstOf(folder, reports) !== undefined && firstOf(folder, exports) === undefined) folders.push(folder);
+  }
+  for (const link of links) {
+    // Readers follow it, and read what is there a second time, or what somebody else has written.
+    const isExport = async () => (await readdir(link, { withFileTypes: true }).catch(() => [])).some(isOfExport);
+    if (firstOf(link, reports) !== undefined || (await isExport())) folders.push(link);
+  }
+  return [...new Set([...folders, ...exports])].sort();
+}
+
+/** The nearest folder that a path is, or is below, among some; undefined if there is none. */
+function firstOf(path: string, folders: ReadonlySet<string>): string | undefined {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (folders.has(folder)) return folder;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** The exports in the folder of another report, each with that: who reads all of that report reads their rows too. */
+export function exportsInOthers(root: string, folders: readonly string[]): ReadonlyMap<string, string> {
+  const reports = new Set(folders.map((folder) => reportFolderOf(root, folder)));
+  const found = new Map<string, string>();
+  for (const folder of folders) {
+    const own = reportFolderOf(root, folder);
+    const outer = own === root ? undefined : firstOf(dirname(own), reports);
+    if (outer !== undefined) found.set(folder, relative(root, outer) || '.');
+  }
+  return found;
+}
+
+function isNameOfManifest(name: string): boolean {
+  return manifestNames.includes(name) || name === nextManifestName;
 }
 
 /** Whether something in a folder makes it an export: a manifest, or data that belongs beside one. */
 function isOfExport({ name }: Dirent): boolean {
-  return manifestNames.includes(name) || name === nextManifestName || dataOfExport.test(name);
+  return isNameOfManifest(name) || dataOfExport.test(name);
 }
 
 /** Whether a folder has files that are of no export further below, besides hidden ones. */
@@ -138,6 +169,7 @@ export async function verifyExport(
   folder: string,
   files: Connection,
   known: KnownExports,
+  others: ReadonlyMap<string, string> = new Map(),
 ): Promise<VerifiedExport> {
   if (folder !== root && (await lstat(folder).catch(() => undefined))?.isSymbolicLink()) {
     return unverifiable(relative(root, folder), new Error('a link to a folder'));
@@ -147,9 +179,13 @@ export async function verifyExport(
     const verified = await verifyOnce(root, folder, before, files, known).catch((error: unknown) =>
       unverifiable(relative(root, folder) || '.', error),
     );
-    if (verified.differences.length === 0 || look === maxLooks) return verified;
-    const after = await manifestOf(folder);
-    if (shaOf(before) === shaOf(after)) return verified;
+    if (verified.differences.length === 0 || look === maxLooks || shaOf(before) === shaOf(await manifestOf(folder))) {
+      const outer = others.get(folder);
+      if (outer === undefined) return verified;
+      const [found, expected] = [`an export in the folder of ${outer}`, 'an export in a folder of its own'];
+      const inside = { file: join(verified.folder, manifestName), what: 'folder', found, expected };
+      return { ...verified, differences: [...verified.differences, inside] };
+    }
   }
 }
 
@@ -222,15 +258,9 @@ async function verifyOnce(
     for (const file of next.manifest.files) swapping.set(file.name, file);
   }
 
-  for (const part of below.split(sep)) {
-    const [, name = '', said = ''] = /^(\w+)=(.*)$/.exec(part) ?? [];
-    const parameter = name === 'BILLING_PERIOD' ? 'month' : name;
-    const value = manifest.parameters[parameter];
-    if (name === '' || (value === undefined && parameter !== 'month') || part === segmentOf(name, value ?? null))
-      continue;
-    const found = `an export of ${String(value ?? `no ${parameter}`)}`;
-    differences.push({ file: join(below, manifestName), what: parameter, found, expected: said });
-  }
+  differences.push(
+    ...placeDifferences(root, folder, manifest).map((one) => ({ ...one, file: join(below, manifestName) })),
+  );
   const isRecorded = await known.isRecorded(stored, folder);
   const intact: ManifestFile[] = [];
   for (const file of manifest.files) {
@@ -272,6 +302,47 @@ async function verifyOnce(
     differences,
     notes: [...notes, ...(books.notes ?? [])],
   };
+}
+
+/**
+ * What the names of an export's folders say else than its manifest: each names a value of a parameter. Those below the folder of
+ * the report are its parameters alone, each once: under another name, readers of the report would read the same rows again.
+ */
+function placeDifferences(root: string, folder: string, { report, parameters }: Manifest): Omit<Difference, 'file'>[] {
+  const found: Omit<Difference, 'file'>[] = [];
+  for (const part of relative(root, folder).split(sep)) {
+    const [segment, said] = partsOf(part);
+    const name = nameOf(segment);
+    const value = parameters[name];
+    if (segment === '' || (value === undefined && name !== 'month') || part === segmentOf(segment, value ?? null))
+      continue;
+    found.push({ what: name, found: `an export of ${String(value ?? `no ${name}`)}`, expected: said });
+  }
+  const ofReport = reportFolderOf(root, folder);
+  if (basename(ofReport) !== report) return found;
+  const names = relative(ofReport, folder)
+    .split(sep)
+    .map((part) => nameOf(partsOf(part)[0]));
+  const { month } = parameters;
+  if (typeof month === 'string' && !names.includes('month')) {
+    found.push({ what: 'month', found: `an export of ${month}`, expected: 'a folder of its month' });
+  }
+  for (const [index, name] of names.entries()) {
+    if (name === '' || (names.indexOf(name) === index && (name === 'month' || Object.hasOwn(parameters, name))))
+      continue;
+    found.push({ what: 'folder', found: `a folder of ${name}`, expected: 'one for each parameter of the report' });
+  }
+  return found;
+}
+
+/** The name and the value in a folder's name; both are empty if it is of no parameter. */
+function partsOf(part: string): readonly [string, string] {
+  const [, segment = '', said = ''] = /^(\w+)=(.*)$/.exec(part) ?? [];
+  return [segment, said];
+}
+
+function nameOf(segment: string): string {
+  return segment === 'BILLING_PERIOD' ? 'month' : segment;
 }
 
 /** The cost column, with as many decimals as the total in the manifest. */
@@ -370,6 +441,11 @@ async function lookAround(
   const stale: Difference[] = [];
   const named = new Map(manifest.files.map((file) => [file.name, file]));
   const formats = new Set(manifest.files.map(({ name }) => formatOfName(name)));
+  const isRead = (name: string) =>
+    !named.has(name) &&
+    !swapping.has(name) &&
+    !manifestNames.includes(name) &&
+    (isData(name) || formats.has(formatOfName(name)));
   const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
   for (const name of await namesIn(folder)) {
     const of = stable.get(name);
@@ -390,24 +466,23 @@ async function lookAround(
       } else {
         stale.push({ file: name, what: 'sha256', found: sha256, expected: `${of.sha256}, as ${of.name}` });
       }
-    } else if (isPart(name) || (isDataName(manifest.report, name) && !named.has(name))) {
+    } else if (isPart(name) || (isDataName(manifest.report, name) && (await isPrevious(folder, name, manifest)))) {
       strangers.push(`${name} was left by a killed run; the next one removes it`);
-    } else if (
-      !named.has(name) &&
-      !swapping.has(name) &&
-      !manifestNames.includes(name) &&
-      formats.has(formatOfName(name))
-    ) {
-      stale.push({ file: name, ...unnamed });
-    }
+    } else if (isRead(name)) stale.push({ file: name, ...unnamed });
   }
   for (const name of await namesBelow(folder)) {
     if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
-    else if (!named.has(name) && !swapping.has(name) && formats.has(formatOfName(name))) {
-      stale.push({ file: name, ...unnamed });
-    }
+    else if (isRead(name)) stale.push({ file: name, ...unnamed });
   }
   return { strangers, stale };
+}
+
+/** Whether a file that an earlier version named by its hash is one of the export before this one: it was not removed yet. */
+async function isPrevious(folder: string, name: string, { previous }: Manifest): Promise<boolean> {
+  const sha256 = previous?.files[name];
+  const there = await regularFileIn(folder, name);
+  if (sha256 === undefined || typeof there === 'string' || there.size > mostOtherBytes) return false;
+  return (await sha256OfFile(join(folder, name), asRegularFile)) === sha256;
 }
 
 /** The files in the folders below an export, besides those of other exports. */
