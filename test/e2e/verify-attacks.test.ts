@@ -300,6 +300,29 @@ test.each([
   expect([found.exitCode, found.said[0]]).toEqual([4, expect.stringMatching(said)]);
 });
 
+test('a copy in Parquet whose manifest nobody recorded is not the same: others may read another cost in it', async () => {
+  const { dir, folder } = await exported('parquet');
+  const copy = join(dir, 'copy');
+  await cp(folder, copy, { recursive: true });
+  expect((await verify(dir, copy)).exitCode).toBe(0);
+  const path = join(copy, 'latest.parquet');
+  // The footer says twice that cost has 12 decimals. DuckDB believes one of them, and Arrow the other.
+  const [before, after] = ['1518154c00', '1516154c00'];
+  const bytes = (await readFile(path)).toString('hex');
+  expect(bytes).toContain(before);
+  const forged = Buffer.from(bytes.replace(before, after), 'hex');
+  await writeFile(path, forged);
+  const manifest = JSON.parse(await readFile(join(copy, '_manifest'), 'utf8')) as Manifest;
+  const sha256 = createHash('sha256').update(forged).digest('hex');
+  const files = manifest.files.map((file) => ({ ...file, sha256 }));
+  await writeFile(join(copy, '_manifest'), JSON.stringify({ ...manifest, files }));
+  const found = await verify(dir, copy);
+  expect([found.exitCode, found.said]).toEqual([
+    4,
+    [expect.stringMatching(/^the rows of latest\.parquet can only be known/)],
+  ]);
+});
+
 test('data that no manifest names is a difference: readers of all months would read it', async () => {
   const { dir, folder } = await exported('csv');
   await cp(join(folder, 'latest.csv'), join(folder, 'more.csv'));

@@ -21,6 +21,11 @@ export function hasComparableRows({ format, rows, inexact }: ManifestFile): bool
   return rows !== null && inexact !== true && formatNamed(format)?.rows !== undefined;
 }
 
+/** Whether a file whose comparable rows are those of the books says so to every reader, whoever wrote it. */
+export function readsAlike(file: ManifestFile): boolean {
+  return hasComparableRows(file) && rowsOf(file).readsAlike === true;
+}
+
 /** How the rows of a file that `hasComparableRows` are read. */
 export function rowsOf({ format }: Pick<ManifestFile, 'format'>): NonNullable<ExportFormat['rows']> {
   const reader = formatNamed(format)?.rows;

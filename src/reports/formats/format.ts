@@ -42,6 +42,11 @@ export interface ExportFormat {
     columns(files: Connection, path: string): Promise<readonly string[] | undefined>;
     /** The cells of these columns as text, row by row. */
     cells(files: Connection, path: string, columns: readonly string[]): AsyncIterable<readonly string[]>;
+    /**
+     * Whether all readers find the same cells in any such file. The footer of a Parquet file says names and decimals twice:
+     * where somebody made both differ, DuckDB reads the costs of the books and pandas others.
+     */
+    readonly readsAlike?: true;
     /** Whether texts that look like a formula are escaped. */
     readonly guardsFormulas?: true;
   };

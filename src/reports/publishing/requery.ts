@@ -10,7 +10,7 @@ import { isMetadataName } from '../exports/export-names.ts';
 import { type ExportsJournal, readExportsJournal } from '../exports/exports-journal.ts';
 import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from '../exports/manifest.ts';
 import { type RevokedClose, revokedCloses, type ShownCloses, shownAmong } from '../exports/revoked-exports.ts';
-import { hasComparableRows, rowSumOfFile, rowSumOfQuery, rowsOf } from '../exports/row-sums.ts';
+import { hasComparableRows, readsAlike, rowSumOfFile, rowSumOfQuery, rowsOf } from '../exports/row-sums.ts';
 import type { BooksAnswer } from '../exports/verify-exports.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { completenessOf } from '../formats/completeness.ts';
@@ -137,9 +137,7 @@ export async function openExportVerifier(
 
 /** A manifest that nobody recorded proves nothing about rows that are not compared. */
 function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonly ManifestFile[]): BooksAnswer {
-  const unread = intact.find(
-    (file) => !isMetadataName(file.name) && (file.table !== undefined || !hasComparableRows(file)),
-  );
+  const unread = intact.find((file) => !isMetadataName(file.name) && (file.table !== undefined || !readsAlike(file)));
   const unknown =
     unread === undefined ? manifest.currency && `amounts in ${manifest.currency.code}` : `rows of ${unread.name}`;
   if (unknown === undefined || answer.notCompared !== undefined) return answer;

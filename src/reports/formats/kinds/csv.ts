@@ -18,6 +18,7 @@ export const csv: ExportFormat = {
         places ??= columns.map((name) => record.findIndex((head) => head === name || head === `'${name}`));
       }
     },
+    readsAlike: true,
     guardsFormulas: true,
   },
 };

@@ -23,6 +23,7 @@ export const json: ExportFormat = {
     async *cells(_, path, columns) {
       for await (const object of jsonObjects(path)) yield columns.map((name) => jsonCell(object[name]));
     },
+    readsAlike: true,
   },
 };
 
