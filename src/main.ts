@@ -24,6 +24,7 @@ import { readFileMode, umaskOf } from './config/file-mode.ts';
 import type { CommandInput } from './options/read.ts';
 import { openProgress, type Progress } from './terminal/progress.ts';
 import { usualWidth } from './terminal/text-width.ts';
+import { shellWord } from './text/shell-word.ts';
 import { correctClock, openClock } from './time/clock.ts';
 
 export { usualEffects } from './command-line/usual-effects.ts';
@@ -121,7 +122,7 @@ async function runCommandLine(argv: readonly string[], invocation: Invocation): 
   if (typeof chosen === 'number') return chosen;
   const { input } = chosen;
   const command = await commandNamed(chosen.name);
-  const { context, progress } = contextFrom(command, input.options, invocation);
+  const { context, progress } = contextFrom(command, input.options, invocation, argv);
   try {
     effects.setUmask(umaskOf(await readFileMode(context.dir, context.env)));
     checkFolder(context.dir, command);
@@ -211,6 +212,7 @@ function contextFrom(
   command: Command,
   options: CommandInput['options'],
   invocation: Invocation,
+  argv: readonly string[],
 ): { readonly context: CommandContext; readonly progress: Progress | undefined } {
   const { effects, streams, http, signal } = invocation;
   const { env, folder, stdin, stdout, stderr } = effects;
@@ -245,6 +247,7 @@ function contextFrom(
     readInput: (maxLength) => quietly(() => streams.readInput(maxLength)),
     tell: (words) => streams.tell(words),
     progress: (words) => progress?.show(words),
+    commandLine: argv.map(shellWord).join(' '),
     nameRun: (number) => {
       invocation.runNumber = number;
     },

@@ -4,7 +4,7 @@
 with closed as (
   select account, billing_month, invoiced, billed_cost
   from closes
-  where is_closed
+  where is_closed and not no_invoice
 ),
 due as (
   select account, billing_month, billed_cost

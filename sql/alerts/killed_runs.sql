@@ -11,9 +11,11 @@ with evaluated as (
 select
   run_number,
   command,
+  -- Runs of earlier versions have no words of their user.
+  coalesce(command_line, command) as started_as,
   strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') as started_at,
   (select max_by(step, position) from run_steps where run_number = runs.run_number and outcome = 'interrupted') as step
-from runs
+from ledger.runs as runs
 where outcome = 'interrupted'
   -- The next alert does what a killed one did not.
   and command <> 'alert'

@@ -41,7 +41,7 @@ end;
 create view ledger.runs as
 with in_order as (
   select
-    run_number, command, started_at, ended_at, outcome, exit_code, failures,
+    run_number, command, started_at, ended_at, outcome, exit_code, failures, command_line,
     coalesce(ended_at, lead(started_at) over (order by run_number)) as over_at
   from present.ledger.runs
 )
@@ -52,7 +52,8 @@ select
   case when over_at <= getvariable('as_of') then ended_at end as ended_at,
   case when over_at <= getvariable('as_of') then outcome else 'running' end as outcome,
   case when over_at <= getvariable('as_of') then exit_code end as exit_code,
-  case when over_at <= getvariable('as_of') then failures end as failures
+  case when over_at <= getvariable('as_of') then failures end as failures,
+  command_line
 from in_order
 where started_at <= getvariable('as_of');
 

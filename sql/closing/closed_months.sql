@@ -2,7 +2,7 @@
 select
   epoch_ms(cast(billing_month as timestamp)) as month, epoch_ms(closed_at) as closed_at,
   account, row_count, cost, corrections, correction_cost, sha256, invoiced,
-  currency, rate, cast(rate_date as varchar) as rate_date, rate_source
+  no_invoice, currency, rate, cast(rate_date as varchar) as rate_date, rate_source
 from closes
 where is_closed
 order by billing_month, account;

@@ -21,5 +21,6 @@ select
   currency, --: Second currency of the month's reports, such as EUR; null if the month was closed without one
   rate, --: How much of that currency one USD is, as recorded at the close
   rate_date, --: Day that the rate is of
-  rate_source --: Who published the rate, as the setting named it at the close
+  rate_source, --: Who published the rate, as the setting named it at the close
+  coalesce(has_no_invoice, false) as no_invoice --: Whether the month was closed with --invoice none: no invoice will come
 from ledger.closes;

@@ -1,5 +1,5 @@
 import { UsageError } from '../base/errors.ts';
-import { amountIn } from '../budgets/rules/index.ts';
+import { amountIn, unitOf } from '../budgets/rules/index.ts';
 import type { BudgetNow } from '../budgets/show/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import {
@@ -10,6 +10,7 @@ import {
   rateWords,
   secondCurrencyOf,
 } from '../currency/index.ts';
+import { shownAmount } from '../money/money.ts';
 import { floorMonth, type Instant } from '../time/time.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 
@@ -27,27 +28,34 @@ export async function presentCurrency(
   }
 }
 
-/** Spent and amount of each budget in the second currency, as data. */
+/** Spent and amount of each budget in the second currency, as data; null for usage, which has no price of its own. */
 export function convertedBudgets(lines: readonly BudgetNow[], currency: CurrencyOfMonth): Record<string, unknown> {
-  const inOther = (usd: bigint | undefined) => (usd === undefined ? null : converted(usd, currency));
   return {
     code: currency.code,
     ...currency.rate,
-    budgets: lines.map(({ budget, spend: { period, spent }, forecast }) => ({
-      name: budget.name,
-      spent: inOther(spent),
-      amount: inOther(amountIn(budget, period.name)),
-      forecast: forecast.kind === 'none' ? null : inOther(forecast.mean),
-    })),
+    budgets: lines.map(({ budget, spend: { period, spent }, forecast }) => {
+      const inOther = (found: bigint | undefined) =>
+        found === undefined || budget.scope.unit !== undefined ? null : converted(found, currency);
+      return {
+        name: budget.name,
+        spent: inOther(spent),
+        amount: inOther(amountIn(budget, period.name)),
+        forecast: forecast.kind === 'none' ? null : inOther(forecast.mean),
+      };
+    }),
   };
 }
 
-/** The spend of each budget in the second currency: a line with the rate, then one for each budget. */
+/** The spend of each budget of money in the second currency: a line with the rate, then one for each budget. */
 export function describeConverted(lines: readonly BudgetNow[], currency: CurrencyOfMonth): string {
-  const inOther = (usd: bigint) => convertedAmount(usd, currency);
-  const each = lines.map(({ budget, spend: { period, spent } }) => {
+  const ofMoney = lines.filter(({ budget }) => budget.scope.unit === undefined);
+  const each = ofMoney.map(({ budget, spend: { period, spent } }) => {
+    const { per } = budget;
+    const inOther = (usd: bigint) =>
+      per === undefined ? convertedAmount(usd, currency) : shownAmount(converted(usd, currency), unitOf(budget));
     const found = spent === undefined ? 'not known' : inOther(spent);
-    return `${budget.name}: ${found} of ${inOther(amountIn(budget, period.name))} ${currency.code} spent`;
+    const unit = `${currency.code}${per === undefined ? '' : ` per ${per.name}`}`;
+    return `${budget.name}: ${found} of ${inOther(amountIn(budget, period.name))} ${unit} spent`;
   });
   return [rateWords(currency.code, [currency.rate]), ...each].join('\n');
 }

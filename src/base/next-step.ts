@@ -62,6 +62,16 @@ export function thenAgain(step: NextStep, command: string): NextStep {
   return act(`${asClause(words)}. Then run "costbook ${command}" again.`, ...runs, command);
 }
 
+/** Whether a later run does what this command line did: a job, an ingest, or alerts. A person starts any other. */
+export function isRepeated(commandLine: string): boolean {
+  return ['run', 'ingest', 'alert'].includes(commandLine.split(' ')[0] ?? '');
+}
+
+/** The step after a command that was killed and that no later run repeats, such as `close 2026-09`. */
+export function startAgain(commandLine: string): NextStep {
+  return act(`no later run does this by itself. Run "costbook ${commandLine}" again.`, commandLine);
+}
+
 /** The next step if the token sees less than before. */
 export const reducedAccessStep: NextStep = act(
   'give the account an admin token and run "costbook ingest" again, or run "costbook ingest --accept-reduced-access" ' +

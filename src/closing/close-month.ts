@@ -21,6 +21,7 @@ import {
   coveredWindows,
   invoiceOption,
   knownUnits,
+  noInvoice,
   readChecks,
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
@@ -31,6 +32,7 @@ import {
   closeObstacles,
   describeInvoices,
   firstCloseWarning,
+  invoicesOf,
   isAsClosed,
   type RevokedInvoice,
   readBilledMonth,
@@ -76,7 +78,7 @@ export async function closeMonth(closing: Closing): Promise<MonthClose> {
     const ids = accounts.map(({ account }) => account);
     const invoiced = invoicedBy(invoices, ids);
     const revokedInvoices = await readRevokedInvoices(connection, month.start);
-    if (invoices === undefined) expectNoRevokedInvoice(revokedInvoices, month.start);
+    expectEveryRevokedInvoice(revokedInvoices, invoiced, month.start);
     const { closeAfterDays, settleDays, lagHours } = config;
     const obstacles = [
       ...closeObstacles({
@@ -102,7 +104,9 @@ export async function closeMonth(closing: Closing): Promise<MonthClose> {
       );
     }
     context.progress(`adding up ${formatMonth(month.start)}`);
-    const closes = await readBilledMonth(connection, month.start, ids, { invoices: invoiced, rate });
+    const totals = new Map([...invoiced].filter(([, usd]) => usd !== noInvoice));
+    const billed = await readBilledMonth(connection, month.start, ids, { invoices: totals, rate });
+    const closes = billed.map((one) => ({ ...one, hasNoInvoice: invoiced.get(one.account) === noInvoice }));
     for (const close of closes) {
       const same = sameInvoiceWarning(month.start, close, revokedInvoices);
       if (same !== undefined) context.tell(`warning: ${same}`);
@@ -145,36 +149,40 @@ async function readRevokedInvoices(connection: Connection, month: Instant): Prom
 }
 
 /**
- * Throws UsageError if the last close of a reopened month had an invoice: to close it without one would change what the
- * month bills in silence.
+ * Throws UsageError if the last close of a reopened month had an invoice of an account for which none is given now: to
+ * close it so would change what the month bills in silence.
  */
-function expectNoRevokedInvoice(invoices: readonly RevokedInvoice[], month: Instant): void {
-  if (invoices.length === 0) return;
-  const [had, same] = invoices.length === 1 ? ['an invoice', 'the same invoice'] : ['invoices', 'the same invoices'];
+function expectEveryRevokedInvoice(
+  revoked: readonly RevokedInvoice[],
+  given: ReadonlyMap<string, string>,
+  month: Instant,
+): void {
+  const missing = revoked.filter(({ account }) => !given.has(account));
+  if (missing.length === 0) return;
+  const asGiven = [...given].map(([account, invoiced]) => ({ account, invoiced }));
+  const [had, same] = missing.length === 1 ? ['an invoice', 'the same invoice'] : ['invoices', 'the same invoices'];
   throw new UsageError(
-    `${formatMonth(month)} had ${had} when it was last closed: ${describeInvoices(invoices)}. Add "${invoiceOption(invoices)}" ` +
-      `to close it with ${same}, --invoice with a new total, or "--invoice none" to close it without one`,
+    `${formatMonth(month)} had ${had} when it was last closed: ${describeInvoices(missing)}. Add "${invoiceOption([...asGiven, ...missing])}" ` +
+      `to close it with ${same}, --invoice with a new total, or "${invoiceOption([...asGiven, ...missing.map(({ account }) => ({ account, invoiced: noInvoice }))])}" to close it without`,
   );
 }
 
 /** The month is already closed: reports that, and verifies that its total is still its closing total. */
 async function closedAlready(before: ClosedMonth, { invoices, context }: Closing): Promise<MonthClose> {
   const name = formatMonth(before.month);
-  const asked =
-    invoices === undefined
-      ? []
-      : [
-          ...invoicedBy(
-            invoices,
-            before.accounts.map(({ account }) => account),
-          ),
-        ];
-  for (const [account, usd] of asked) {
-    const kept = before.accounts.find((candidate) => candidate.account === account)?.invoiced;
-    if (kept !== undefined && trimmedDecimal(kept) === trimmedDecimal(usd)) continue;
+  const given = invoicedBy(
+    invoices,
+    before.accounts.map(({ account }) => account),
+  );
+  const kept = invoicesOf(before);
+  for (const [account, usd] of given) {
+    const found = kept.find((one) => one.account === account)?.invoiced;
+    if (found !== undefined && trimmedDecimal(found) === trimmedDecimal(usd)) continue;
+    const others = kept.filter((one) => !given.has(one.account));
+    const asked = [...others, ...[...given].map(([of, invoiced]) => ({ account: of, invoiced }))];
     throw new UsageError(
-      `${name} was closed at ${formatInstant(before.closedAt)} with ${kept === undefined ? 'no invoice' : `an invoice of ${trimmedDecimal(kept)} USD`} ` +
-        `for account ${account}, but --invoice says ${usd} USD: run "costbook reopen ${name} --reason correction", then close it with the new amount`,
+      `${name} was closed at ${formatInstant(before.closedAt)} with ${invoiceName(found)} for account ${account}, but --invoice says ` +
+        `${usd === noInvoice ? usd : `${usd} USD`}: run "costbook reopen ${name} --reason correction", then "costbook close ${name} ${invoiceOption(asked)}"`,
     );
   }
   const books = await openBooks(context.dir, { lockedDown: true, asOf: before.closedAt, signal: context.signal });
@@ -192,6 +200,12 @@ async function closedAlready(before: ClosedMonth, { invoices, context }: Closing
     books.close();
   }
   return { ...before, revoked: [], wasClosed: true };
+}
+
+/** `an invoice of 7.01 USD`; `no invoice` if none was given yet, and `--invoice none` if none will come. */
+function invoiceName(invoiced: string | undefined): string {
+  if (invoiced === undefined) return 'no invoice yet';
+  return invoiced === noInvoice ? 'none (--invoice none)' : `an invoice of ${trimmedDecimal(invoiced)} USD`;
 }
 
 /** Every account in the books and in the configuration, with what closing a month needs. */

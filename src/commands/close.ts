@@ -10,6 +10,7 @@ import { type Outcome, writingRun } from '../runs/index.ts';
 import { formatTable, type TableLayout } from '../terminal/index.ts';
 import { formatInstant, formatMonth, parseMonth } from '../time/time.ts';
 import { expectBooks } from '../warehouse/integrity/index.ts';
+import { noInvoice } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
 
 export const closeCommand: Command = {
@@ -43,9 +44,9 @@ async function answer(close: MonthClose, context: CommandContext): Promise<Outco
     if (warning !== undefined) context.tell(`warning: ${warning}`);
   }
   const rows = accounts.map((one) => {
-    const { account, rowCount, cost, corrections, correctionCost, invoiced = null, sha256 } = one;
+    const { account, rowCount, cost, corrections, correctionCost, invoiced = null, hasNoInvoice = false, sha256 } = one;
     const billed = { invoiced, invoiceDifference: invoiceDifference(one) ?? null, billedCost: billedCost(one) };
-    return { account, rowCount, cost, corrections, correctionCost, ...billed, sha256 };
+    return { account, rowCount, cost, corrections, correctionCost, ...billed, noInvoice: hasNoInvoice, sha256 };
   });
   const data = { month: formatMonth(month), closedAt: formatInstant(closedAt), wasClosed, rate: rate ?? null };
   await context.answer({ ...data, accounts: rows, revoked }, () => describe(close, context.layout));
@@ -57,13 +58,13 @@ function describe({ month, closedAt, accounts, rate, revoked, wasClosed }: Month
   const table = formatTable(
     columns.map((name) => ({ name, type: ['account', 'sha256'].includes(name) ? 'VARCHAR' : 'DECIMAL' })),
     accounts.map((close) => {
-      const { account, rowCount, cost, correctionCost, invoiced, sha256 } = close;
+      const { account, rowCount, cost, correctionCost, invoiced, hasNoInvoice, sha256 } = close;
       return [
         account,
         String(rowCount),
         trimmedDecimal(cost),
         trimmedDecimal(correctionCost),
-        invoiced === undefined ? 'not given' : trimmedDecimal(invoiced),
+        invoiced === undefined ? (hasNoInvoice ? noInvoice : 'not given') : trimmedDecimal(invoiced),
         trimmedDecimal(billedCost(close)),
         sha256.slice(0, 12),
       ];

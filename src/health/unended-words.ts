@@ -1,5 +1,5 @@
 import { exitCodes } from '../base/errors.ts';
-import { act, type NextStep, wait } from '../base/next-step.ts';
+import { act, isRepeated, type NextStep, startAgain, wait } from '../base/next-step.ts';
 import { describeSpan, hourMs, type Instant } from '../time/time.ts';
 import type { UnendedRun } from '../warehouse/integrity/index.ts';
 import { type Problem, problemOf } from './problem.ts';
@@ -11,7 +11,7 @@ const hangsAfterMs = 12 * hourMs;
 export function unendedProblem(unended: UnendedRun | null, now: Instant): readonly Problem[] {
   if (unended === null) return [];
   const found = foundWords(unended);
-  const next = unended.isActive ? stepWhileActive(unended, now) : stepAfterKill(unended);
+  const next = unended.isActive ? stepWhileActive(unended, now) : stepAfterKill(unended.commandLine ?? unended.command);
   return [
     problemOf({ key: `unended/${unended.runNumber}`, subject: 'runs', found, next, exitCode: exitCodes.unproven }),
   ];
@@ -32,13 +32,8 @@ function stepWhileActive({ command, startedAt }: UnendedRun, now: Instant): Next
   );
 }
 
-function stepAfterKill({ command }: UnendedRun): NextStep {
-  return isRepeated(command)
-    ? wait(`the next run fetches what is missing. To run it now: "costbook ${command}".`)
-    : act(`start it again with the words that it had: "costbook help ${command}" shows them.`);
-}
-
-/** Whether a later run does the same; a close is started by a person, with arguments. */
-function isRepeated(command: string): boolean {
-  return command.startsWith('run ') || ['ingest', 'alert'].includes(command);
+function stepAfterKill(commandLine: string): NextStep {
+  return isRepeated(commandLine)
+    ? wait(`the next run fetches what is missing. To run it now: "costbook ${commandLine}".`)
+    : startAgain(commandLine);
 }

@@ -7,6 +7,8 @@ import type { CheckResult } from '../warehouse/ledger/index.ts';
 
 /** What a run needs: the outside world, what its alerts and metrics need, and the job that it is a step of. */
 export interface RunContext extends AlertingContext, MetricsContext {
+  /** What the user typed after costbook, as a shell reads it. */
+  readonly commandLine: string;
   /** From here on every line of the log names this run. */
   nameRun(number: number): void;
   /** Set if the command is a step of a job. */

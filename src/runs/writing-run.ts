@@ -41,7 +41,8 @@ export async function writingRun(
   if (underWay !== undefined) return stepOf(underWay, context, work);
   const warehouse = await openForRun({ command }, waitMs, context, { notifies: command === 'alert' });
   try {
-    const run = await warehouse.beginRun(command, effects.now()).catch(async (error: unknown) => {
+    const words = context.redact(context.commandLine);
+    const run = await warehouse.beginRun(command, effects.now(), words).catch(async (error: unknown) => {
       // A folder that cannot be written is opened all the same, and fails here.
       if (command === 'alert') await alertUnstored(command, error, context);
       throw error;

@@ -317,7 +317,7 @@ test('a close that a killed process journaled but did not commit is completed by
 }, 600_000);
 
 test('a reopened month that had an invoice is not closed without one unless its user says so', async () => {
-  const { night, run } = await begin(2, 10);
+  const { dir, night, run } = await begin(2, 10);
   await night('2026-10-05T12:30:00Z');
   expect((await run('2026-10-05T13:00:00Z', 'close', '2026-09', '--invoice', '7.01')).exitCode).toBe(0);
   const reopened = await run('2026-10-05T14:00:00Z', 'reopen', '2026-09', '--reason', 'a test');
@@ -327,8 +327,15 @@ test('a reopened month that had an invoice is not closed without one unless its 
   expect(refused.stderr).toContain('--invoice acc_one=7.01');
   const without = await run('2026-10-05T15:00:00Z', 'close', '2026-09', '--invoice', 'none', '--json');
   expect(JSON.parse(without.stdout).accounts).toMatchObject([{ invoiced: null, billedCost: '7.000000000000' }]);
-  // The last close had no invoice, so none is expected any more.
-  expect((await run('2026-10-05T16:00:00Z', 'reopen', '2026-09', '--reason', 'again')).stdout).not.toContain('invoice');
+  // No invoice will come: that is another answer than none yet, and the month is closed so again.
+  expect(await askSnapshot(dir, 'select invoiced, no_invoice from closes where is_closed')).toEqual([
+    { invoiced: null, no_invoice: true },
+  ]);
+  const changed = await run('2026-10-05T15:30:00Z', 'close', '2026-09', '--invoice', '7.01');
+  expect(changed.stderr).toContain('with none (--invoice none) for account acc_one, but --invoice says 7.01 USD');
+  expect((await run('2026-10-05T16:00:00Z', 'reopen', '2026-09', '--reason', 'again')).stdout).toContain(
+    'costbook close 2026-09 --invoice acc_one=none',
+  );
   expect((await run('2026-10-05T17:00:00Z', 'close', '2026-09', '--invoice', 'acc_one=7.01')).exitCode).toBe(0);
 }, 600_000);
 

@@ -224,10 +224,20 @@ describe.concurrent('a second currency', () => {
     await mkdir(join(dir, 'jobs'), { recursive: true });
     await writeFile(
       join(dir, 'jobs', 'budgets.yaml'),
-      'budgets:\n  - { name: all, period: monthly, amount: 20 USD }\n',
+      `budgets:
+  - { name: all, period: monthly, amount: 20 USD }
+  - { name: runtime, period: monthly, amount: 20 GB-seconds, scope: { billing_dimension: sandbox_image_storage_gbs } }
+  - { name: per-order, period: monthly, amount: 0.05 USD, per: { name: order, counts: orders.csv } }
+`,
     );
+    await writeFile(join(dir, 'jobs', 'orders.csv'), 'date,count\n2026-10-01,1000\n2026-10-02,1000\n2026-10-03,1000\n');
     const { stdout } = await run('budgets');
     expect(stdout).toContain('1 USD = 0.95 EUR (2026-10-15, ECB).\nall: 9.50 of 19.00 EUR spent\n');
+    // Usage has no amount in a currency.
+    expect(stdout).not.toMatch(/runtime: .*EUR/);
+    expect(stdout).toMatch(/per-order: 0\.00\d+ of 0\.047500 EUR per order spent\n/);
+    const { currency } = JSON.parse((await run('budgets', '--json')).stdout);
+    expect(currency.budgets[1]).toEqual({ name: 'runtime', spent: null, amount: null, forecast: null });
     await setRates('date,rate\n2026-08,0.9\n');
     const doctor = await run('doctor', '--offline');
     expect(doctor.stdout).toMatch(/1 rate of EUR, the last of 2026-08-01, more than 45 days ago/);

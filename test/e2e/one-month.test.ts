@@ -61,6 +61,8 @@ test('a month is loaded by a job, exported, verified, closed, restated, alerted,
   expect(verified).toMatchObject({ exitCode: 0 });
   expect(JSON.parse(verified.stdout).exports).toMatchObject([{ differences: [], notCompared: null }]);
   expect(await run('2026-10-05T04:00:00Z', 'close', '2026-09')).toMatchObject({ exitCode: 0 });
+  const [closing] = await askSnapshot(dir, "select command_line from ledger.runs where command = 'close'");
+  expect(closing?.['command_line']).toMatch(/^close 2026-09 --dir /);
 
   // September was closed with 3.50 USD and becomes 4 USD; October exceeds its budget.
   const restated = september.map((fact) => (fact.cost === 2 ? { ...fact, cost: 2.5 } : fact));
@@ -79,4 +81,34 @@ test('a month is loaded by a job, exported, verified, closed, restated, alerted,
 
   const rebuilt = await run('2026-10-06T04:00:00Z', 'rebuild', '--into', join(await newProject(), 'rebuilt.duckdb'));
   expect(rebuilt).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });
+});
+
+test('a month of two accounts that is closed again keeps the invoice of the one that is not named', async () => {
+  const dir = await newProject();
+  const platform = await startScriptedPlatform(
+    ['acc_one', 'acc_two'].flatMap((account) => september.map((fact) => ({ ...fact, account }))),
+  );
+  platform.accounts = ['acc_one', 'acc_two'];
+  await writeFile(
+    join(dir, 'costbook.yaml'),
+    `url: ${platform.url}\ntoken: ${platform.tokens.admin}\nsince: 2026-09-01\ninventory: false\naccounts: [{ id: acc_one }, { id: acc_two }]\n`,
+  );
+  const at = (hour: string, ...args: string[]) => runCli([...args, '--dir', dir, '--now', `2026-10-05T${hour}:00:00Z`]);
+  expect(await at('02', 'ingest')).toMatchObject({ exitCode: 0 });
+  expect(await at('03', 'close', '2026-09', '--invoice', 'acc_one=3.51')).toMatchObject({ exitCode: 0 });
+  const late = await at('04', 'close', '2026-09', '--invoice', 'acc_two=3.49');
+  const kept = '"costbook close 2026-09 --invoice acc_one=3.51,acc_two=3.49"';
+  expect(late).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(kept) });
+  expect(await at('05', 'reopen', '2026-09', '--reason', 'correction')).toMatchObject({ exitCode: 0 });
+  const partly = await at('06', 'close', '2026-09', '--invoice', 'acc_two=3.49');
+  expect(partly.exitCode).toBe(2);
+  expect(partly.stderr).toContain('had an invoice when it was last closed: 3.51 USD for account acc_one');
+  const [, option = ''] = /or "--invoice ([^"]+)" to close it without/.exec(partly.stderr) ?? [];
+  expect(option).toBe('acc_two=3.49,acc_one=none');
+  const closed = await at('07', 'close', '2026-09', '--invoice', option, '--json');
+  expect(JSON.parse(closed.stdout).accounts).toMatchObject([
+    { account: 'acc_one', invoiced: null, noInvoice: true },
+    { account: 'acc_two', invoiced: '3.49', noInvoice: false },
+  ]);
+  expect(await at('08', 'close', '2026-09', '--invoice', option)).toMatchObject({ exitCode: 0 });
 });

@@ -303,7 +303,10 @@ test('names an export of books that these do not have, and what replaces it', as
 
 test('a close that was killed is named with a step that works as it is printed', () => {
   const killed = { runNumber: 4, startedAt: '2026-10-05T03:00:00Z', step: undefined, isActive: false };
-  expect(unendedProblem({ ...killed, command: 'close' }, 0)[0]?.next.words).toContain('"costbook help close"');
+  const close = { ...killed, command: 'close', commandLine: 'close 2026-09 --invoice acc_one=7.01' };
+  expect(unendedProblem(close, 0)[0]?.next).toMatchObject({
+    ...{ who: 'Act', words: expect.stringContaining('"costbook close 2026-09 --invoice acc_one=7.01"') },
+  });
 });
 
 test('at the end of the calendar is refused as a mistake, not as a bug', async () => {

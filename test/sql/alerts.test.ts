@@ -492,6 +492,12 @@ describe('facts about the data', () => {
       expect(await factsAt('2026-09-05', 5, closed('2026-08', null))).toEqual([]);
     });
 
+    test('is none for a month that was closed with --invoice none', async () => {
+      const none = { ...closed('2026-08', null), has_no_invoice: true };
+      expect(await factsAt('2026-10-20', 5, none)).toEqual([]);
+      expect(await factsAt('2026-10-20', 5, closed('2026-07', null), none)).toMatchObject([{ month: '2026-07' }]);
+    });
+
     test('is none before a month that has its invoice', async () => {
       expect(await factsAt('2026-10-20', 5, closed('2026-07', null), closed('2026-08', '12.5'))).toEqual([]);
     });

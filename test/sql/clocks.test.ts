@@ -118,4 +118,11 @@ describe('the clock of a writer', () => {
     clock.correct({ now: platformAt, isCorrected: false, last: platformAt, lastLoad: first });
     expect(clock.seenAt(platformAt)).toBe(first);
   });
+
+  test('does not return to what was corrected when the second account of a run settles', () => {
+    const clock = openWriteClock(localAt); // a close under a fast clock was the last that the books recorded
+    clock.correct({ now: platformAt, isCorrected: true, last: platformAt, lastLoad: undefined });
+    clock.correct({ now: platformAt, isCorrected: false, last: platformAt, lastLoad: undefined });
+    expect(clock.seenAt(platformAt)).toBe(platformAt + 1);
+  });
 });

@@ -140,6 +140,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     rate: null,
     rate_date: null,
     rate_source: null,
+    has_no_invoice: null,
   },
   runs: {
     run_number: 1,

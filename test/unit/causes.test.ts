@@ -260,6 +260,13 @@ describe('the next step of a failed run that carries one', () => {
       who: 'Act',
       words: expect.stringMatching(/^find what ends the run.* Then run "costbook run nightly" again\.$/),
     });
+    // Nothing catches up with a close.
+    const close = { ...killed(1), command: 'close', startedAs: 'close 2026-09 --invoice none' };
+    const words = wordsOfAlert(factsOf({ runs: [close] })[0] as AlertFact);
+    expect(words).toMatchObject({
+      next: 'Act: no later run does this by itself. Run "costbook close 2026-09 --invoice none" again.',
+    });
+    expect(JSON.stringify(words)).not.toContain('load what it missed');
     const open = { key: 'run/killed', occurrence: 1, isOpen: true, isNotified: true, acknowledgedUntil: undefined };
     const known = { ...open, raisedAt: start, fact: JSON.stringify(once), sinks: ['out'] };
     expect(factsOf({}, [known])).toMatchObject([{ key: 'run/killed', state: 'withdrawn' }]);

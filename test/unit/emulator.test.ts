@@ -54,6 +54,7 @@ describe('costbook emulator', () => {
       ask: undefined,
       tell() {},
       progress() {},
+      commandLine: 'emulator',
       nameRun() {},
       httpAnswers: () => new Map(),
       keepSecret() {},

@@ -19,6 +19,7 @@ import {
   type ClosedRate,
   type Completeness,
   type Invoice,
+  noInvoice,
   reopenAndClose,
   type UnprovenWindow,
 } from '../../warehouse/ledger/index.ts';
@@ -170,9 +171,12 @@ function orderObstacles(month: Window, closed: readonly ClosedMonth[]): string[]
   ];
 }
 
-/** The invoices that a month was closed with. */
+/** The invoices that a month was closed with, `none` where none will come. */
 export function invoicesOf({ accounts }: Pick<ClosedMonth, 'accounts'>): Invoice[] {
-  return accounts.flatMap(({ account, invoiced }) => (invoiced === undefined ? [] : [{ account, invoiced }]));
+  return accounts.flatMap(({ account, invoiced, hasNoInvoice }) => {
+    if (invoiced !== undefined) return [{ account, invoiced }];
+    return hasNoInvoice ? [{ account, invoiced: noInvoice }] : [];
+  });
 }
 
 /** The names of the months from one until another, which is exclusive. */

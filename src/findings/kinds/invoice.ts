@@ -51,7 +51,9 @@ export const invoice: DataKind<InvoiceFact, Row> = {
   }),
   over: ({ account }) => ({ title: `no closed month of ${account} waits for its invoice`, sentences: [] }),
   step: ({ reopen, close }) =>
-    act(`when its invoice is there, run ${reopenAndClose({ reopen, close })}, with its total in USD as TOTAL.`),
+    act(
+      `when its invoice is there, run ${reopenAndClose({ reopen, close })}, with its total in USD as TOTAL, or none if no invoice will come.`,
+    ),
   amount: ({ billed }) => billed,
   isDated: true,
   isRefreshed: true,

@@ -1,6 +1,15 @@
 import { exitCodes, fullDiskWords, mistakenSettings } from '../../base/errors.ts';
 import { type Failure, failuresIn, hasCode, shortly, unprovenWindowCode } from '../../base/failure.ts';
-import { act, asSentence, type NextStep, thenAgain, wait, waitForPlatform } from '../../base/next-step.ts';
+import {
+  act,
+  asSentence,
+  isRepeated,
+  type NextStep,
+  startAgain,
+  thenAgain,
+  wait,
+  waitForPlatform,
+} from '../../base/next-step.ts';
 import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
@@ -87,7 +96,9 @@ export const run: DataKind<RunFact, LastRun> = {
     sentences: [
       // Of a full disk, all but the first is what the database says of it.
       ...(fact.failures.length === 0 ? [] : [asSentence(reasonOf(fact))]),
-      ...(fact.key === killedKey ? ['Nothing is lost: the runs after it load what it missed.'] : []),
+      ...(fact.key === killedKey && isRepeated(startedAs(fact))
+        ? ['Nothing is lost: the runs after it load what it missed.']
+        : []),
       ...changeWords(fact),
       ...missingWords(fact),
     ],
@@ -119,7 +130,10 @@ function killedRun(rows: readonly SqlRow[]): readonly LastRun[] {
   const [command, step] = [String(last['command']), textOrNull(last['step'])];
   return [
     {
-      ...{ command: step === null ? command : `${command} (in its step ${step})`, startedAs: command },
+      ...{
+        command: step === null ? command : `${command} (in its step ${step})`,
+        startedAs: String(last['started_as']),
+      },
       ...{ runNumber: Number(last['run_number']), outcome: 'interrupted', exitCode: null, kills: rows.length },
       ...{ failures: [], error: null, errorCode: null, nextStep: null, endedAt: textOrNull(last['started_at']) },
     },
@@ -213,7 +227,11 @@ export function isRefusedClose({
  * exit code. Whoever should wait has to act once it has failed for hours, so on a second night. Pure.
  */
 export function stepAfterRun(run: FailedRun): NextStep {
-  if (run.kills === 1) return { who: 'No action needed', words: 'the runs after it catch up.' };
+  if (run.kills === 1) {
+    const commandLine = startedAs(run);
+    if (!isRepeated(commandLine)) return startAgain(commandLine);
+    return { who: 'No action needed', words: 'the runs after it catch up.' };
+  }
   return isWaitOver(run) ? stepAfterWaiting(run) : firstStepAfterRun(run);
 }
 

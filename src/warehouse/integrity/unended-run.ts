@@ -13,6 +13,8 @@ export interface UnendedRun {
   readonly runNumber: number;
   /** `ingest`, `run nightly`. */
   readonly command: string;
+  /** What its user typed after costbook; undefined for a job, and in runs of earlier versions. */
+  readonly commandLine?: string | undefined;
   /** RFC 3339. */
   readonly startedAt: string;
   /** The step that had started; undefined between steps, and for a run without steps. */
@@ -29,6 +31,7 @@ export async function unendedRun(dir: string, books: Books): Promise<UnendedRun 
   const [row] = await books.connection.rows(await readSql('status', 'running_run'));
   const published = row && {
     ...{ runNumber: Number(row['run_number']), command: String(row['command']) },
+    commandLine: textOrUndefined(row['command_line']),
     ...{ startedAt: String(row['started_at']), step: textOrUndefined(row['step']) },
   };
   const events = await readJournal(journalFolder(dir), books.published.lastEvent).catch((error: unknown) => {
@@ -51,7 +54,8 @@ function lastUnended(before: Started | undefined, events: readonly NumberedEvent
     if (event === 'run_began' || event === 'job_began') {
       const command = event === 'run_began' ? String(values['command']) : `run ${values['job']}`;
       const startedAt = String(values['started_at']);
-      run = { runNumber: Number(values['run_number']), command, startedAt, step: undefined };
+      const commandLine = textOrUndefined(values['command_line'] ?? null);
+      run = { runNumber: Number(values['run_number']), command, commandLine, startedAt, step: undefined };
     } else if (event === 'run_ended') run = undefined;
     else if (run !== undefined && event === 'step_began') run = { ...run, step: String(values['step']) };
     else if (run !== undefined && event === 'step_ended') run = { ...run, step: undefined };

@@ -19,6 +19,8 @@ export interface AccountClose {
   readonly sha256: string;
   /** The platform's invoice; undefined if none was entered. */
   readonly invoiced: string | undefined;
+  /** Whether no invoice will come, rather than not yet. */
+  readonly hasNoInvoice?: boolean;
 }
 
 /** The rate of a month in the second currency, as its close stores it. */
@@ -79,6 +81,7 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
       correctionCost: String(row['correction_cost']),
       sha256: String(row['sha256']),
       invoiced: textOrUndefined(row['invoiced']),
+      hasNoInvoice: row['no_invoice'] === true,
     });
   }
   return months;
@@ -194,6 +197,7 @@ export async function closeMonth(
         correction_cost: account.correctionCost,
         sha256: account.sha256,
         invoiced: account.invoiced ?? null,
+        has_no_invoice: account.hasNoInvoice ?? false,
         covered: String(covered.find((each) => each['account'] === account.account)?.['covered'] ?? '[]'),
         currency: rate?.code ?? null,
         rate: rate?.rate ?? null,

@@ -39,6 +39,7 @@ export {
   type Invoice,
   invoiceOption,
   type MonthToClose,
+  noInvoice,
   type Reopening,
   reopenAndClose,
 } from './reopening.ts';

@@ -2,7 +2,10 @@ import { act, type NextStep } from '../../base/next-step.ts';
 import { typedDecimal } from '../../money/money.ts';
 import { shellWord } from '../../text/shell-word.ts';
 
-/** The total of the platform's invoice to an account, USD as decimal text. */
+/** Stands in place of a total if the account gets no invoice for the month. */
+export const noInvoice = 'none';
+
+/** The total of the platform's invoice to an account, USD as decimal text, or `none`. */
 export interface Invoice {
   readonly account: string;
   readonly invoiced: string;

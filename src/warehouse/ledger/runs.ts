@@ -36,7 +36,8 @@ export interface BeforeRun extends LastFetch {
 
 /** The runs of commands and jobs. */
 export interface RunRecords {
-  beginRun(command: string, startedAt: Instant): Promise<Run>;
+  /** `commandLine` is what its user typed after costbook. */
+  beginRun(command: string, startedAt: Instant, commandLine?: string): Promise<Run>;
   /** Starts a job run: for a slot of its schedule, or for none. */
   beginJob(job: string, slot: Instant | undefined, startedAt: Instant): Promise<Run>;
   jobHistories(): Promise<ReadonlyMap<string, JobHistory>>;
@@ -53,7 +54,8 @@ export interface RunRecords {
 /** The writer's access to runs. */
 export function runRecords(connection: Connection, recorder: Recorder): RunRecords {
   return {
-    beginRun: (command, startedAt) => beginRun(connection, recorder, { event: 'run_began', command }, startedAt),
+    beginRun: (command, startedAt, commandLine = command) =>
+      beginRun(connection, recorder, { event: 'run_began', command, commandLine }, startedAt),
     beginJob: (job, slot, startedAt) => beginRun(connection, recorder, { event: 'job_began', job, slot }, startedAt),
     jobHistories: () => jobHistories(connection),
     beforeRun: async () => {
@@ -81,7 +83,7 @@ async function beginRun(
   connection: Connection,
   recorder: Recorder,
   what:
-    | { readonly event: 'run_began'; readonly command: string }
+    | { readonly event: 'run_began'; readonly command: string; readonly commandLine: string }
     | { readonly event: 'job_began'; readonly job: string; readonly slot: Instant | undefined },
   startedAt: Instant,
 ): Promise<Run> {
@@ -89,7 +91,7 @@ async function beginRun(
   const number = Number(row?.['run_number']) + 1;
   const own =
     what.event === 'run_began'
-      ? { command: what.command }
+      ? { command: what.command, command_line: what.commandLine }
       : { job: what.job, slot: what.slot === undefined ? null : formatInstant(what.slot) };
   await recorder.record({
     event: what.event,

@@ -22,7 +22,7 @@ export interface WriteClock {
  * the same instant: as of it, the answer would be ambiguous.
  */
 export function openWriteClock(last: Instant | undefined): WriteClock {
-  const firstSeen = (last ?? -1) + 1;
+  let firstSeen = (last ?? -1) + 1;
   let lastSeen = firstSeen;
   function seenAt(now: Instant): Instant {
     lastSeen = Math.max(now, lastSeen);
@@ -36,8 +36,10 @@ export function openWriteClock(last: Instant | undefined): WriteClock {
       return closedAt;
     },
     correct({ now, isCorrected, last, lastLoad = -1 }) {
+      // For the next account of this run, the books end here, too.
+      if (isCorrected) firstSeen = (last ?? -1) + 1;
       // If nothing was corrected, instants that this run recorded before stay.
-      lastSeen = isCorrected ? (last ?? -1) + 1 : Math.max(firstSeen, Math.min(lastSeen, now));
+      lastSeen = isCorrected ? firstSeen : Math.max(firstSeen, Math.min(lastSeen, now));
       // Loads of another account of this run stay in order.
       lastSeen = Math.max(lastSeen, lastLoad);
     },
