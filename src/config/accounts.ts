@@ -22,13 +22,15 @@ import {
   type Reading,
   read,
 } from './environment-and-file.ts';
-import { entryPlace, sharedKeys, tokenKeys, topPlace, variableOf } from './keys.ts';
+import { entryPlace, keysWithoutVariable, sharedKeys, tokenKeys, topPlace, variableOf } from './keys.ts';
 import type { TokenSource } from './secrets.ts';
 import {
   parseAccountId,
+  parseHeaderValue,
   parseName,
   parseToken,
   parseTokenCommand,
+  parseTokenPath,
   parseUrl,
   sinceParser,
   tokenFileParser,
@@ -157,7 +159,8 @@ function reportMissing(entry: Entry, layer: Layer, isOneOfSeveral: boolean, read
     ? `in this entry or at the top level, or set COSTBOOK_ACCOUNT to ${id ?? 'its id'} and`
     : `in ${file}, or set`;
   function report(what: string, keys: readonly string[]): void {
-    const ways = `write ${oneOf(keys)} ${where} ${oneOf(keys.map(variableOf))}`;
+    const variables = keys.filter((key) => !keysWithoutVariable.includes(key)).map(variableOf);
+    const ways = `write ${oneOf(keys)} ${where} ${oneOf(variables)}`;
     problems.report(entry.place, `${who}found no ${what}; ${ways}`);
   }
   if (reading.text === undefined && !layer.has('url')) {
@@ -264,7 +267,7 @@ function readWorkspaceTokens(given: Given, reading: Reading): readonly Workspace
 
 const workspaceTokenRule: MappingRule = {
   keys: tokenKeys,
-  expected: 'a token, or one of tokenFile and tokenCommand; write one',
+  expected: 'a token, or one of tokenFile, tokenCommand and oauth; write one',
 };
 
 /** The one token source of a layer; a second one is reported. */
@@ -277,6 +280,32 @@ function readTokenSource(layer: Layer, reading: Reading): TokenSource | undefine
     reading.problems.report(layer.get(key) ?? endOf(reading.file), text);
   }
   const parsers = { token: parseToken, tokenFile: tokenFileParser(reading.file), tokenCommand: parseTokenCommand };
-  const [source] = [first, ...others].map((key) => read(layer.get(key), parsers[key], reading, true));
+  const [source] = [first, ...others].map((key) => {
+    const given = layer.get(key);
+    return key === 'oauth' ? given && readCredentials(given, reading) : read(given, parsers[key], reading, true);
+  });
   return source;
+}
+
+const credentialsRule: MappingRule = {
+  keys: ['tokenPath', 'clientId', 'clientSecret'],
+  expected: 'clientId and clientSecret of a service account; write both or remove the key',
+  elsewhere: [topPlace, entryPlace],
+};
+
+/** The public description's path for client credentials. */
+const usualTokenPath = '/v0/oauth/token';
+
+function readCredentials(given: Given, reading: Reading): TokenSource | undefined {
+  const keys = keysOf(given, credentialsRule, reading.problems);
+  if (keys === undefined) return undefined;
+  for (const key of ['clientId', 'clientSecret']) {
+    if (!keys.has(key)) reading.problems.report(given, `found no ${key}, expected one; write it below oauth`);
+  }
+  const clientId = read(keys.get('clientId'), parseHeaderValue, reading, true);
+  const clientSecret = read(keys.get('clientSecret'), parseHeaderValue, reading, true);
+  const tokenPath = keys.has('tokenPath') ? read(keys.get('tokenPath'), parseTokenPath, reading, true) : usualTokenPath;
+  if (clientSecret !== undefined) reading.problems.keepSecret(clientSecret);
+  if (clientId === undefined || clientSecret === undefined || tokenPath === undefined) return undefined;
+  return { kind: 'oauth', tokenPath, clientId, clientSecret };
 }

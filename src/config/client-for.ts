@@ -28,7 +28,7 @@ export function clientFor(
       url: account.url,
       inferenceUrl: config.inferenceUrl,
       sandboxUrl: config.sandboxUrl,
-      token: () => readToken(account.token, { dir, signal, keepSecret }),
+      token: () => readToken(account.token, { dir, signal, keepSecret, platform: { url: account.url, http } }),
       tokenSetting: account.tokenSetting,
       canRefreshToken: account.token.kind !== 'value',
       apiVersion: config.apiVersion,

@@ -100,7 +100,7 @@ export function environmentLayer({ env, text = '', problems }: Reading): Layer {
 /** The contents of the file, as far as it can be read (the reasons are reported); undefined if it is no mapping. */
 export function fileSpec({ text = '', file, env, problems }: Reading): ConfigSpec | undefined {
   const { root, isSound } = parseYaml(text, file, problems);
-  const tokens = [...textsUnder('token', root), ...workspaceTokens(root)];
+  const tokens = [...textsUnder('token', root), ...textsUnder('clientSecret', root), ...workspaceTokens(root)];
   const sinks = underTop('sinks', root);
   if (sinks !== undefined) for (const key of secretKeys) tokens.push(...textsUnder(key, sinks));
   tokens.push(...valuesOf(underTop('headers', root)));

@@ -1,6 +1,8 @@
 import type { MappingRule } from '../yaml/index.ts';
 
-export const tokenKeys = ['token', 'tokenFile', 'tokenCommand'] as const;
+export const tokenKeys = ['token', 'tokenFile', 'tokenCommand', 'oauth'] as const;
+/** Keys whose values are mappings, which no variable can hold. */
+export const keysWithoutVariable: readonly string[] = ['oauth'];
 /** Keys of an account that may also be at the top level, for all accounts. */
 export const sharedKeys = ['url', ...tokenKeys, 'since'] as const;
 const plainSettings = [
@@ -88,6 +90,7 @@ export const topPlace = { keys: topKeys, place: 'the top level' };
 export const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
 export const groupPlaces: NonNullable<MappingRule['elsewhere']> = [
   ...groups.map(({ name, keys }) => ({ keys, place: name })),
+  { keys: ['tokenPath', 'clientId', 'clientSecret'], place: 'oauth' },
   { keys: ['command', 'lake', 'env'], place: 'engine' },
   { keys: ['code', 'rates', 'source'], place: 'currency' },
 ];
@@ -104,7 +107,9 @@ export const entryRule: MappingRule = {
 
 /** The key that each environment variable sets: `tokenFile` by `COSTBOOK_TOKEN_FILE`. */
 export const configVariables: ReadonlyMap<string, string> = new Map(
-  ['account', ...sharedKeys, ...settingKeys].map((key) => [variableOf(key), key]),
+  ['account', ...sharedKeys, ...settingKeys]
+    .filter((key) => !keysWithoutVariable.includes(key))
+    .map((key) => [variableOf(key), key]),
 );
 /** Everything that has an environment variable: keys, and options of the command line. */
 export const variableKeys = [...configVariables.values(), 'dir', 'now', 'json', 'logFormat'];

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
+import type { HttpSend } from '../base/effects.ts';
 import { MachineError, UsageError } from '../base/errors.ts';
+import { type IssuedToken, issueToken } from '../platform/index.ts';
 
 /** Where a token comes from; only `value` contains the token itself. */
 export type TokenSource =
@@ -8,7 +10,9 @@ export type TokenSource =
   /** `path` is absolute. */
   | { readonly kind: 'file'; readonly path: string }
   /** `command` is a shell command; its standard output is the token. */
-  | { readonly kind: 'command'; readonly command: string };
+  | { readonly kind: 'command'; readonly command: string }
+  /** Client credentials, which become a token at this path of the platform. */
+  | { readonly kind: 'oauth'; readonly tokenPath: string; readonly clientId: string; readonly clientSecret: string };
 
 /** A token has some hundred characters, a JWT some thousand; anything longer is not a token. */
 const maxTokenBytes = 64 * 1024;
@@ -34,14 +38,16 @@ export interface TokenReading {
   readonly signal: AbortSignal;
   /** The time limit of a command; 30 seconds by default. */
   readonly timeoutMs?: number;
+  /** Where client credentials become a token. */
+  readonly platform?: { readonly url: string; readonly http: HttpSend };
 }
 
 /**
  * Reads a token from its source, again on every call, so that a rotated token is used.
- * Throws UsageError if there is no valid token, and the signal's reason if aborted. No message contains the file's
+ * Throws UsageError if there is no valid token, PlatformError if the platform issues none, and the signal's reason if aborted. No message contains the file's
  * contents, the command's output, or the command itself, which may contain secrets.
  */
-export async function readToken(source: TokenSource, reading: TokenReading): Promise<string> {
+export async function readToken(source: TokenSource, reading: TokenReading): Promise<string | IssuedToken> {
   reading.signal.throwIfAborted();
   switch (source.kind) {
     case 'value':
@@ -53,6 +59,14 @@ export async function readToken(source: TokenSource, reading: TokenReading): Pro
     case 'command': {
       const text = await runTokenCommand(source.command, reading);
       return checkToken(text, 'tokenCommand', 'the command must print only the token', reading);
+    }
+    case 'oauth': {
+      const { platform, signal, keepSecret } = reading;
+      if (platform === undefined) throw new TypeError('client credentials need a platform');
+      keepSecret(source.clientSecret);
+      const tokenUrl = `${platform.url}${source.tokenPath}`;
+      const { text, expiresAt } = await issueToken({ ...source, tokenUrl }, platform.http, signal);
+      return { text: checkToken(text, 'oauth', 'the platform must issue one token', reading), expiresAt };
     }
   }
 }

@@ -122,6 +122,12 @@ export const parseToken: Parse<TokenSource> = (value) => {
   return { kind: 'value', value: text };
 };
 
+/** A path below the platform's address. */
+export const parseTokenPath = textParser(
+  (text) => /^\/[\w.~!$&'()*+,;=:@%/-]*$/.test(text),
+  'a path of the platform such as /v0/oauth/token',
+);
+
 /** A path, relative to the file that contains it. */
 export function tokenFileParser(file: string): Parse<TokenSource> {
   return (value) => {

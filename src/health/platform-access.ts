@@ -76,7 +76,7 @@ export async function askPlatform(
   const client = openClient(
     {
       ...asked,
-      token: () => readToken(asked.token, { dir, signal, keepSecret }),
+      token: () => readToken(asked.token, { dir, signal, keepSecret, platform: { url: asked.url, http: send } }),
       canRefreshToken: false,
       maxAttempts,
       maxRequestsPerMinute: undefined,

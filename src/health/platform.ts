@@ -22,9 +22,11 @@ export async function token(
   { expired }: Seen,
 ): Promise<readonly Found[]> {
   if (account.token === undefined) return []; // reported with the configuration
-  const text = await readToken(account.token, { dir, keepSecret, signal });
-  const expiresAt = expiryOf(text);
   const from = `from ${account.tokenSetting ?? account.token.kind}`;
+  // The examination of the platform exchanges them.
+  if (account.token.kind === 'oauth') return [ok(`${from}; each run gets its own, and renews it before it expires`)];
+  const issued = await readToken(account.token, { dir, keepSecret, signal });
+  const expiresAt = typeof issued === 'string' ? expiryOf(issued) : issued.expiresAt;
   if (expiresAt === undefined) return [ok(`${from}; it has no expiry date`)];
   const at = formatInstant(expiresAt);
   const now = Date.now(); // the platform uses real time, also with --now

@@ -3,6 +3,7 @@ import type { Effects, HttpSend } from '../base/effects.ts';
 import { PlatformError } from '../base/errors.ts';
 import type { Instant } from '../time/time.ts';
 import { headerOf, isGzipped, type RawBody } from './body.ts';
+import type { IssuedToken } from './client-credentials.ts';
 import { explain } from './failure-words.ts';
 import type { Limiter } from './fair-limiter.ts';
 import { hostOf } from './http.ts';
@@ -21,7 +22,7 @@ export interface ClientSettings extends Endpoint {
    * Gets the token from its source; called once, and again after it failed, before it expires if it says when, or, if
    * that may help, after a 401.
    */
-  token(): Promise<string>;
+  token(): Promise<string | IssuedToken>;
   /** Where the token is configured, for messages about a 401: `COSTBOOK_TOKEN`. */
   readonly tokenSetting?: string | undefined;
   /** True if the source may return another token later (a command, a file). */
@@ -279,12 +280,14 @@ function openToken(settings: Pick<ClientSettings, 'token' | 'canRefreshToken'>):
     current() {
       // Real time, not the books' now. A source that returns an expired token again is not queried for every request.
       if (token !== undefined && Date.now() < renewAt) return token;
-      const asked = settings.token();
+      const issued = settings.token();
+      const asked = issued.then((one) => (typeof one === 'string' ? one : one.text));
       token = asked;
       renewAt = Number.POSITIVE_INFINITY;
-      asked.then(
-        (text) => {
-          const expiry = settings.canRefreshToken ? expiryOf(text) : undefined;
+      issued.then(
+        (one) => {
+          const ownExpiry = typeof one === 'string' ? expiryOf(one) : one.expiresAt;
+          const expiry = settings.canRefreshToken ? ownExpiry : undefined;
           if (token === asked && expiry !== undefined && expiry > Date.now() + renewBeforeMs) {
             renewAt = expiry - renewBeforeMs;
           }

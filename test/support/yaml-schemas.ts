@@ -375,14 +375,24 @@ function configSchema(): Schema {
     token: text('the bearer token; keep it out of this file: $' + '{PLATFORM_TOKEN}'),
     tokenFile: text('a file with the token'),
     tokenCommand: text('a command that prints the token'),
+    oauth: {
+      description: 'client credentials, which become a token for two hours',
+      type: 'object',
+      additionalProperties: false,
+      required: ['clientId', 'clientSecret'],
+      properties: {
+        tokenPath: {
+          ...text("the path below the platform's address; /v0/oauth/token by default"),
+          pattern: '^(/|.*\\$\\{)',
+        },
+        clientId: text('the ID of the service account'),
+        clientSecret: text('its secret; keep it out of this file: $' + '{CLIENT_SECRET}'),
+      },
+    },
   };
   const onlyOneToken = {
     not: {
-      anyOf: [
-        { required: ['token', 'tokenFile'] },
-        { required: ['token', 'tokenCommand'] },
-        { required: ['tokenFile', 'tokenCommand'] },
-      ],
+      anyOf: tokenKeys.flatMap((one, index) => tokenKeys.slice(index + 1).map((other) => ({ required: [one, other] }))),
     },
   };
   const inventory = {

@@ -512,10 +512,10 @@ accounts:
       problems('accounts:\n  - id: a\n    token: tok-of-a\n  - id: a\n    url: https://x.example\n  - name: Labs\n'),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:2:5: account "a": found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to "a" and COSTBOOK_URL
-      costbook.yaml:4:5: account "a": found no token, expected one source of it; write token, tokenFile or tokenCommand in this entry or at the top level, or set COSTBOOK_ACCOUNT to "a" and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
+      costbook.yaml:4:5: account "a": found no token, expected one source of it; write token, tokenFile, tokenCommand or oauth in this entry or at the top level, or set COSTBOOK_ACCOUNT to "a" and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
       costbook.yaml:4:9: id: found "a" a second time, first on line 2; keep one
       costbook.yaml:6:5: found no url, expected the platform's address; write url in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_URL
-      costbook.yaml:6:5: found no token, expected one source of it; write token, tokenFile or tokenCommand in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
+      costbook.yaml:6:5: found no token, expected one source of it; write token, tokenFile, tokenCommand or oauth in this entry or at the top level, or set COSTBOOK_ACCOUNT to its id and COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND
       costbook.yaml:6:5: found no id, expected one in every entry of accounts; add id to this entry"
     `);
   });
@@ -548,7 +548,7 @@ accounts: everybody
   test('a missing setting is reported with all ways to set it', () => {
     expect(problems('')).toMatchInlineSnapshot(`
       "costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
-      costbook.yaml: found no token, expected one source of it; write token, tokenFile or tokenCommand in costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"
+      costbook.yaml: found no token, expected one source of it; write token, tokenFile, tokenCommand or oauth in costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"
     `);
   });
 
@@ -562,7 +562,7 @@ accounts: everybody
       "costbook.yaml:1:1: unknown key "token_file"; did you mean tokenFile? rename or remove it
       costbook.yaml:2:1: unknown key "lag-hours"; did you mean lagHours? rename or remove it
       costbook.yaml:3:1: unknown key "tokne"; did you mean token? rename or remove it
-      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader, versionHeader or 18 more
+      costbook.yaml:4:1: unknown key "colour"; expected one of accounts, account, url, token, tokenFile, tokenCommand, oauth, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader or 19 more
       costbook.yaml:5:1: unknown key "id"; it belongs to an entry of accounts; move it there
       costbook.yaml:6:14: unknown key "lagHours"; it belongs to the top level; move it there"
     `);
@@ -639,7 +639,7 @@ accounts: everybody
       return `  l${level}: &l${level} [${Array(9).fill(inner).join(', ')}]`;
     });
     expect(problems(`x:\n${levels.join('\n')}\naccounts: *l7\n`, reach)).toMatchInlineSnapshot(`
-      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader, versionHeader or 18 more
+      "costbook.yaml:1:1: unknown key "x"; expected one of accounts, account, url, token, tokenFile, tokenCommand, oauth, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader or 19 more
       costbook.yaml:10:11: accounts: found an alias of a list, expected a value, or an alias of a single value; write it out"
     `);
   });
@@ -678,8 +678,8 @@ accounts: everybody
       problems('__proto__: { url: x }\nconstructor: x\naccounts: [{ toString: x }]\n', reach),
     ).toMatchInlineSnapshot(`
       "costbook.yaml:1:1: unknown key "__proto__"; did you mean proof? rename or remove it
-      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader, versionHeader or 18 more
-      costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand or since"
+      costbook.yaml:2:1: unknown key "constructor"; expected one of accounts, account, url, token, tokenFile, tokenCommand, oauth, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader or 19 more
+      costbook.yaml:3:14: unknown key "toString"; expected one of id, name, inventory, url, token, tokenFile, tokenCommand, oauth or since"
     `);
     expect(problems('account: ${__proto__}\nsince: ${constructor}\n', reach)).toMatchInlineSnapshot(`
       "costbook.yaml:1:10: account: found \${__proto__}, which is not set, expected an environment variable; set __proto__
@@ -802,7 +802,7 @@ landing:
 
   test('a key that is not text is reported', () => {
     expect(problems('5: 1\n', reach)).toMatchInlineSnapshot(
-      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader, versionHeader or 18 more"`,
+      `"costbook.yaml:1:1: found a number as a key, expected one of accounts, account, url, token, tokenFile, tokenCommand, oauth, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader or 19 more"`,
     );
     expect(problems('? [tok-1234]\n: 1\n', reach)).toContain('1:3: found a list as a key, expected one of accounts,');
   });
@@ -869,7 +869,7 @@ landing:
     expect(text).toMatchInlineSnapshot(`
       "costbook.yaml:2:8: since: found "***", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
       costbook.yaml:3:13: apiVersion: found "see ***", expected a version such as 2026-04-16 or 2026-04-28.preview
-      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader, versionHeader or 18 more
+      costbook.yaml:4:1: unknown key "***"; expected one of accounts, account, url, token, tokenFile, tokenCommand, oauth, since, concurrency, maxRequestsPerMinute, settleDays, closeAfterDays, lagHours, freshness, verifyDays, deepVerifyPages, inventory, calendar, apiVersion, authorizationHeader or 19 more
       costbook.yaml: found no url, expected the platform's address; write url in costbook.yaml, or set COSTBOOK_URL
       COSTBOOK_LAG_HOURS: found "***", expected a whole number from 0 to 72"
     `);
@@ -1040,7 +1040,7 @@ describe('loadConfig({ dir, env, now })', () => {
       loadConfig({ dir: folder('half', {}), env: { COSTBOOK_URL: 'https://x.example' }, now }),
     );
     expect(caught instanceof Error ? caught.message.replaceAll(dir, '<dir>') : '').toMatchInlineSnapshot(
-      `"<dir>/half/costbook.yaml: found no token, expected one source of it; write token, tokenFile or tokenCommand in <dir>/half/costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"`,
+      `"<dir>/half/costbook.yaml: found no token, expected one source of it; write token, tokenFile, tokenCommand or oauth in <dir>/half/costbook.yaml, or set COSTBOOK_TOKEN, COSTBOOK_TOKEN_FILE or COSTBOOK_TOKEN_COMMAND"`,
     );
   });
 
@@ -1190,6 +1190,32 @@ describe('parseConfig: inventory', () => {
     expect(parse(`${base}${text}\n`, env).accounts[0]?.inventory).toEqual({ isRead, tokens: [] });
   });
 
+  test('accepts client credentials for an account and for a workspace, and keeps their secrets', () => {
+    const secrets: string[] = [];
+    const of = (more: string) => `oauth: { clientId: costbook, clientSecret: "\${SECRET}"${more} }`;
+    const west = '{ oauth: { clientId: west, clientSecret: west-secret } }';
+    const text = `url: https://x.example/v0\n${of(', tokenPath: /id/token')}\ninventory: { tokens: { west: ${west} } }\n`;
+    const keepSecret = (secret: string) => secrets.push(secret);
+    const { accounts } = parseConfig({ text, file, env: { SECRET: 's3cret' }, now, keepSecret });
+    const own = { kind: 'oauth', tokenPath: '/id/token', clientId: 'costbook', clientSecret: 's3cret' };
+    const ofWest = { kind: 'oauth', tokenPath: '/v0/oauth/token', clientId: 'west', clientSecret: 'west-secret' };
+    expect(accounts).toMatchObject([{ token: own, inventory: { tokens: [{ workspace: 'west', token: ofWest }] } }]);
+    expect(secrets).toEqual(expect.arrayContaining(['s3cret', 'west-secret']));
+    expect(
+      problems(`url: https://x.example\noauth: { clientSecret: "not shown\\n", path: / }\n`),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:2:8: oauth: found no clientId, expected one; write it below oauth
+      costbook.yaml:2:24: clientSecret: found a text that no HTTP header can carry, expected ASCII without line breaks
+      costbook.yaml:2:39: unknown key "path"; expected one of tokenPath, clientId or clientSecret"
+    `);
+    expect(
+      problems(`token: tok-1234\nurl: https://x.example\n${of(', tokenPath: id')}\n`, { SECRET: 'x' }),
+    ).toMatchInlineSnapshot(`
+      "costbook.yaml:3:8: oauth: found together with token, expected only one token source; remove one of them
+      costbook.yaml:3:68: tokenPath: found "id", expected a path of the platform such as /v0/oauth/token"
+    `);
+  });
+
   test('accepts a token for a workspace, from any source', () => {
     const text = `${base}inventory:\n  tokens:\n    north: \${NORTH}\n    south: { tokenFile: keys/south }\n    west: { tokenCommand: pass west }\n`;
     expect(parse(text, { NORTH: 'north-token' }).accounts[0]?.inventory).toEqual({
@@ -1232,9 +1258,9 @@ describe('parseConfig: inventory', () => {
     expect(problems(text)).toMatchInlineSnapshot(`
       "costbook.yaml:4:3: unknown key "token"; it belongs to the top level; move it there
       costbook.yaml:6:12: north: found \${NORTH_TOKEN}, which is not set, expected an environment variable; set NORTH_TOKEN
-      costbook.yaml:7:12: south: found no token, expected token, tokenFile or tokenCommand; write one
+      costbook.yaml:7:12: south: found no token, expected token, tokenFile, tokenCommand or oauth; write one
       costbook.yaml:7:14: unknown key "tokenFil"; did you mean tokenFile? rename or remove it
-      costbook.yaml:8:11: west: found no token, expected token, tokenFile or tokenCommand; write one
+      costbook.yaml:8:11: west: found no token, expected token, tokenFile, tokenCommand or oauth; write one
       costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token
       costbook.yaml:10:5: found a number, expected a text; put it in quotes
       costbook.yaml:11:5: found "north" a second time, first on line 6; keep one

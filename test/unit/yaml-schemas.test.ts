@@ -57,7 +57,14 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       ...{
         verifyDays: 400,
         deepVerifyPages: 2,
-        inventory: { workspaces: ['east'], tokens: { north: 'abcdefgh', south: { tokenFile: 'south' } } },
+        inventory: {
+          workspaces: ['east'],
+          tokens: {
+            north: 'abcdefgh',
+            south: { tokenFile: 'south' },
+            west: { oauth: { tokenPath: '/v0/oauth/token', clientId: 'west', clientSecret: 'abcdefgh' } },
+          },
+        },
       },
       ...{
         apiVersion: '2026-04-16',
