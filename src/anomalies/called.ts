@@ -5,10 +5,11 @@ import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { AnomalyCalled, AnomalyRow, FeedbackGiven } from '../warehouse/watch/index.ts';
 import type { AnomalyDetail } from './detail.ts';
-import { readAccess, readKnownAnomalies } from './evaluate-books.ts';
+import { readAccess } from './evaluate-books.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from './fact.ts';
 import { feedbackKinds, feedbackOn, wholeDay } from './feedback.ts';
 import { readFeedback } from './feedback-of-books.ts';
+import { readKnownAnomalies } from './known.ts';
 import { scopeOf } from './scope.ts';
 
 /** An alert about an anomaly, as it was last raised. */

@@ -11,6 +11,7 @@ import { type Explained, explain } from './explain.ts';
 import { usdText } from './fact.ts';
 import { barOfScope, fixedSince, type StoredFeedback } from './feedback.ts';
 import { readFeedback } from './feedback-of-books.ts';
+import { readKnownAnomalies } from './known.ts';
 import { noticesOf, severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
@@ -337,18 +338,6 @@ export function anomalyKey(
     name === null ? '@none' : encodeURIComponent(name),
   );
   return ['anomaly', ...names, dayName(firstDay), ...(kind === 'price' || kind === 'missing' ? [kind] : [])].join('/');
-}
-
-/** The anomalies that are open, or that ended on a day or later. */
-export async function readKnownAnomalies(connection: Connection, from: string): Promise<AnomalyRow[]> {
-  const rows = await connection.rows(await readSql('anomalies', 'known'), { from });
-  return rows.map(
-    (row) =>
-      ({
-        ...row,
-        price_ratio: row['price_ratio'] === null ? null : Number(row['price_ratio']),
-      }) as unknown as AnomalyRow,
-  );
 }
 
 function toEpisode(row: AnomalyRow): StoredEpisode {

@@ -1,4 +1,3 @@
-import { exportsOfRevoked } from '../closing/index.ts';
 import type { LocalConfig } from '../config/index.ts';
 import { readStatus, type Status, statusSettings } from '../health/index.ts';
 import { type Books, openBooks } from '../warehouse/integrity/index.ts';
@@ -16,7 +15,8 @@ export async function statusNow(
   return readStatus(books, {
     ...{ dir, now: effects.now(), signal, ...statusSettings(config), ...how },
     jobFiles: await faultsOfJobFiles(config, context),
-    exportsOfRevoked: (closes) => exportsOfRevoked(dir, closes),
+    exportsOfRevoked: async (closes) =>
+      closes.length === 0 ? [] : (await import('../closing/index.ts')).exportsOfRevoked(dir, closes),
   });
 }
 

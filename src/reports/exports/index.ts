@@ -3,13 +3,10 @@ export { parquetPartIn } from './export-names.ts';
 export { readExportsJournal } from './exports-journal.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export { type FileToWrite, filesOf, type Published, type PublishedPlace, publishFiles } from './publish.ts';
+export { type RevokedClose, type RevokedExport, revokedCloses, revokedWords } from './revoked-closes.ts';
 export {
   earlierBooks,
-  type RevokedClose,
-  type RevokedExport,
-  revokedCloses,
   revokedExports,
-  revokedWords,
   type ShownCloses,
   shownAmong,
 } from './revoked-exports.ts';

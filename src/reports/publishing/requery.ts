@@ -9,7 +9,8 @@ import { type Connection, lastSeen, type SqlParameters } from '../../warehouse/s
 import { isMetadataName } from '../exports/export-names.ts';
 import { type ExportsJournal, readExportsJournal } from '../exports/exports-journal.ts';
 import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from '../exports/manifest.ts';
-import { type RevokedClose, revokedCloses, type ShownCloses, shownAmong } from '../exports/revoked-exports.ts';
+import { type RevokedClose, revokedCloses } from '../exports/revoked-closes.ts';
+import { type ShownCloses, shownAmong } from '../exports/revoked-exports.ts';
 import { hasComparableRows, readsAlike, rowSumOfFile, rowSumOfQuery, rowsOf } from '../exports/row-sums.ts';
 import type { BooksAnswer } from '../exports/verify-exports.ts';
 import { columnsOf } from '../formats/columns.ts';
