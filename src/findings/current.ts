@@ -22,33 +22,44 @@ import { alertKey, diskKey } from './kinds/run.ts';
 import { shownWithOthers } from './same-budget.ts';
 import { withUsualCosts } from './usual-costs.ts';
 
+/** What the books say of an account: through when it is complete, and the windows that are unproven for good. */
+export type BooksOfAccount = Pick<AccountState, 'account' | 'completeThrough' | 'unproven'>;
+
 /** What readAccounts needs to know besides the books. */
 interface AccountsAsked {
   readonly now: Instant;
   readonly freshnessHours: number;
   readonly configured: readonly string[];
   readonly cache?: AnswerCache | undefined;
+  /** What the command has read already. */
+  readonly known?: readonly BooksOfAccount[] | undefined;
 }
 
 export async function readAccounts(
   connection: Connection,
-  { now, freshnessHours, configured, cache }: AccountsAsked,
+  { now, freshnessHours, configured, cache, known }: AccountsAsked,
 ): Promise<readonly AccountState[]> {
-  const accounts: AccountState[] = [];
   const clocks = await lastClocks(connection);
+  return (known ?? (await booksOfAccounts(connection, cache))).map(({ account, completeThrough, unproven }) => ({
+    ...{ account, completeThrough, unproven },
+    isConfigured: configured.length === 0 || configured.includes(account),
+    isTooOld: completeThrough === null || Date.parse(completeThrough) < now - freshnessHours * hourMs,
+    clock: clockOf(clocks.find((clock) => clock.account === account)),
+  }));
+}
+
+async function booksOfAccounts(connection: Connection, cache?: AnswerCache): Promise<readonly BooksOfAccount[]> {
+  const found: BooksOfAccount[] = [];
   for (const { account, completeThrough } of await completeness(connection, cache)) {
     const windows = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
-    accounts.push({
+    found.push({
       account,
-      isConfigured: configured.length === 0 || configured.includes(account),
       completeThrough: completeThrough === undefined ? null : formatInstant(completeThrough),
-      isTooOld: completeThrough === undefined || completeThrough < now - freshnessHours * hourMs,
-      clock: clockOf(clocks.find((clock) => clock.account === account)),
       // Young hours may still change; the next run fetches them again.
       unproven: windows.filter(({ isYoung }) => !isYoung).map(unprovenText),
     });
   }
-  return accounts;
+  return found;
 }
 
 /** The accounts that should be up to date and are not, with what they usually cost. */
@@ -64,6 +75,8 @@ export interface ProjectOfChecks {
   readonly signal: AbortSignal;
   /** How long a check may take, by default 20 seconds: if it takes longer, its alert stays open. */
   readonly timeoutMs?: number;
+  /** What the command has read of the accounts already. */
+  readonly accounts?: readonly BooksOfAccount[];
 }
 
 /** What the checks of open alerts find now. */
@@ -104,7 +117,9 @@ export async function currentCauses(
   const accounts = open.some(({ account }) => account !== null)
     ? await withUsualCosts(
         connection,
-        (await readAccounts(connection, { now, freshnessHours, configured: [] })).map(outOfDateAsBefore(facts)),
+        (await readAccounts(connection, { now, freshnessHours, configured: [], known: project?.accounts })).map(
+          outOfDateAsBefore(facts),
+        ),
       )
     : [];
   const checks = project === undefined ? [] : await checkAgain(facts, project);

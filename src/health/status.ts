@@ -120,7 +120,12 @@ async function readBooks(
   const differing = (await differingCloses(connection)).map((each) => ({
     ...{ month: each.month, found: differingCloseWords(each), next: closeAgainStep(each) },
   }));
-  const open = await allOpenAlerts(connection, now, { dir, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const open = await allOpenAlerts(connection, now, {
+    dir,
+    signal,
+    accounts,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
   const waiting = await undelivered(connection);
   // On its own or as a step of a job.
   const failures = (await alertRows(connection, 'last_runs')).filter((row) => row['outcome'] !== 'done');
