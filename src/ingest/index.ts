@@ -36,8 +36,8 @@ import { countingClient, type IngestRequest, type IngestTools, type RequestCount
 import { openPast, type PastVerification } from './verify-past.ts';
 
 export { tidyLanding } from './archive-landing.ts';
+export { openAfterKill } from './heal.ts';
 export { type AccountPlan, type PlannedRequest, planIngest } from './plan.ts';
-export { openProjectWarehouse } from './project-warehouse.ts';
 export { checkLanding } from './rebuild.ts';
 export { type Rebuilt, rebuildInto } from './rebuild-into.ts';
 export { type Repaired, repair } from './repair.ts';

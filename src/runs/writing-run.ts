@@ -10,7 +10,7 @@ import {
 import { type Failure, failuresOf, redactedFailures } from '../base/failure.ts';
 import { stepSentence } from '../base/next-step.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
-import { openProjectWarehouse } from '../ingest/index.ts';
+import { openAfterKill } from '../ingest/index.ts';
 import type { EndedRun, UnpublishedRun } from '../metrics/index.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import type { Run } from '../warehouse/ledger/index.ts';
@@ -100,7 +100,7 @@ export async function openForRun(
 ): Promise<Warehouse> {
   const begun = performance.now();
   try {
-    const warehouse = await openProjectWarehouse(waitMs, context, { areViewsLater: what.command === 'ingest' });
+    const warehouse = await openAfterKill(waitMs, context, { areViewsLater: what.command === 'ingest' });
     await tellBeforeRun(what.command, warehouse, context).catch((error: unknown) => {
       warehouse.close();
       throw error;

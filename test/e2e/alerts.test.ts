@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import PostalMime from 'postal-mime';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { scratch, warehouseOf } from '../support/breakages.ts';
 import { pngSize } from '../support/png.ts';
 import {
   askFile,
@@ -197,6 +198,25 @@ describe('alert runs at once, or killed', () => {
     expect(others).toEqual([]);
     expect(second?.id).toBe(first?.id);
     expect([first?.mayBeRepeat, second?.mayBeRepeat]).toEqual([false, true]);
+  });
+
+  test('a run killed as it wrote a block leaves books that the next run makes again, and damage without a kill is told', async () => {
+    const given = await project();
+    const run = startAlert(given);
+    given.sink.replies = [() => run.process.kill('SIGKILL'), says(200)];
+    expect((await run.ended).exitCode).toBe(137);
+    await scratch(warehouseOf(given.dir));
+    expect(await alert(given, later)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('"event":"warehouse.mended"'),
+    });
+    expect(new Set(given.sink.told.map(({ body }) => body.id)).size).toBe(1);
+
+    await scratch(warehouseOf(given.dir));
+    expect(await alert(given, later)).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('costbook repair'),
+    });
   });
 
   test('a run killed at any moment still delivers; a repeat has the same id', async () => {

@@ -61,7 +61,7 @@ async function halve(file: string): Promise<void> {
 }
 
 /** Overwrites parts of every block except the headers, so that the next block that is read has a wrong checksum. */
-async function scratch(file: string): Promise<void> {
+export async function scratch(file: string): Promise<void> {
   const { size } = await stat(file);
   for (let block = 12_288; block + 262_144 <= size; block += 262_144) await overwrite(file, block + 50_000, 64);
 }

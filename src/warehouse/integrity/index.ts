@@ -12,7 +12,7 @@ export { openRebuildingWarehouse, type RebuildingBase } from './rebuilding.ts';
 export { readSeal, type SnapshotFacts } from './seal.ts';
 export { describeFacts, knowledgeOf } from './snapshot.ts';
 export { snapshotFile } from './snapshot-file.ts';
-export { type UnendedRun, unendedRun } from './unended-run.ts';
+export { lastUnendedRun, type UnendedRun, unendedRun } from './unended-run.ts';
 export {
   isWarehouse,
   isWrittenSincePublished,

@@ -28,6 +28,13 @@ export interface UnendedRun {
  * or the warehouse cannot be read. Not for the process that holds the warehouse.
  */
 export async function unendedRun(dir: string, books: Books): Promise<UnendedRun | undefined> {
+  const run = await lastUnendedRun(dir, books);
+  const isActive = run && (await isHeld(warehouseFile(dir)));
+  return run === undefined || isActive === undefined ? undefined : { ...run, isActive };
+}
+
+/** The same without looking whether a process holds the warehouse. */
+export async function lastUnendedRun(dir: string, books: Books): Promise<Started | undefined> {
   const [row] = await books.connection.rows(await readSql('status', 'running_run'));
   const published = row && {
     ...{ runNumber: Number(row['run_number']), command: String(row['command']) },
@@ -40,9 +47,7 @@ export async function unendedRun(dir: string, books: Books): Promise<UnendedRun 
     if (error instanceof JournalLossError || code === 'EISDIR' || code === 'ENOTDIR') return [];
     throw error;
   });
-  const run = lastUnended(published, events);
-  const isActive = run && (await isHeld(warehouseFile(dir)));
-  return run === undefined || isActive === undefined ? undefined : { ...run, isActive };
+  return lastUnended(published, events);
 }
 
 type Started = Omit<UnendedRun, 'isActive'>;
