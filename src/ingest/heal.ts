@@ -1,7 +1,7 @@
 import { DamagedFileError, messageOf } from '../base/errors.ts';
 import type { ProjectContext } from '../base/project-context.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import { lastUnendedRun, openBooks, warehouseFile } from '../warehouse/integrity/index.ts';
+import { lastUnendedRun, openBooks } from '../warehouse/integrity/index.ts';
 import { openProjectWarehouse } from './project-warehouse.ts';
 
 /**
@@ -17,8 +17,7 @@ export async function openAfterKill(
   try {
     return await openProjectWarehouse(waitMs, context, options);
   } catch (error) {
-    const isOfKill = error instanceof DamagedFileError && error.file === warehouseFile(context.dir);
-    if (!isOfKill || !(await wasKilled(context))) throw error;
+    if (!(error instanceof DamagedFileError) || !(await wasKilled(context))) throw error;
     await makeAgain(error, waitMs, context);
   }
   return openProjectWarehouse(waitMs, context, options);
