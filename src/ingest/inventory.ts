@@ -12,6 +12,7 @@ import {
 import type { AccountConfig } from '../config/index.ts';
 import { decodeDeployments, decodeResource } from '../fetch/index.ts';
 import {
+  askableWorkspaces,
   type Client,
   type Listing,
   type ListingReader,
@@ -138,7 +139,7 @@ async function tokenReadings(
 ): Promise<TokenReading[]> {
   const tokens = config.inventory?.tokens ?? [];
   const elsewhere = tokens.map(({ workspace }) => workspace);
-  const names = config.inventory?.workspaces ?? (await reachedWorkspaces(client, recording, tools));
+  const names = config.inventory?.workspaces ?? askableWorkspaces(await reachedWorkspaces(client, recording, tools));
   const own = names.filter((name) => !elsewhere.includes(name));
   // Where every workspace has a token of its own, the account's token has nothing to list.
   const ofAccount = names.length === 0 ? [undefined] : own;

@@ -210,7 +210,7 @@ function headersOf({ headers, sending }: Prepared, settings: ClientSettings, tok
   const workspace = sending.workspace ?? settings.workspace;
   return {
     ...settings.headers,
-    ...(workspaceHeader === undefined || workspace === undefined ? {} : { [workspaceHeader]: workspace }),
+    ...(workspaceHeader === undefined || !isHeaderValue(workspace) ? {} : { [workspaceHeader]: workspace }),
     [settings.authorizationHeader]: `Bearer ${token}`,
     [settings.versionHeader]: sending.apiVersion ?? settings.apiVersion,
     accept: isStreamed ? '*/*' : 'application/json',
@@ -219,6 +219,11 @@ function headersOf({ headers, sending }: Prepared, settings: ClientSettings, tok
     ...(sending.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...headers,
   };
+}
+
+/** Whether a header can have this value as it is: another workspace is named in the query alone. */
+function isHeaderValue(value: string | undefined): value is string {
+  return value !== undefined && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
 }
 
 /** Milliseconds before the next attempt, or undefined to give up: what must not happen twice is not sent again. */

@@ -10,4 +10,4 @@ export { CursorRefusedError, pages } from './paging.ts';
 export { proxiesOf } from './proxy.ts';
 export { readPlatformLists } from './read-enums.ts';
 export { isCertainlyNotDone } from './retry.ts';
-export { type ResourceCounts, readResourceCounts, readWorkspaceNames } from './workspaces.ts';
+export { askableWorkspaces, type ResourceCounts, readResourceCounts, readWorkspaceNames } from './workspaces.ts';

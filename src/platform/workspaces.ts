@@ -31,6 +31,16 @@ export async function readWorkspaceNames(
   );
 }
 
+/**
+ * The names that requests can be about, of those that the platform or its costs name; none if there are more than a night has
+ * time for: then the listings are asked for without a name.
+ */
+export function askableWorkspaces(names: readonly string[]): readonly string[] {
+  // A path takes "." and ".." as steps.
+  const askable = names.filter((name) => /^[^\p{Cc}]{1,200}$/u.test(name) && name !== '.' && name !== '..');
+  return askable.length > answerLimits.maxWorkspaces ? [] : askable;
+}
+
 /** How many resources of each kind a workspace has, by the name of their listing: `sandboxes`, `agents`. */
 export type ResourceCounts = Readonly<Record<string, number>>;
 

@@ -137,7 +137,11 @@ describe.concurrent('an export', () => {
     await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }));
     await rm(join(folder, '_manifest'));
     await rm(join(dir, 'data', 'journal', 'exports.ndjson'));
-    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [], exports: [{ notes: [expect.stringContaining('exported before')] }] });
+    expect(await verify(dir)).toMatchObject({
+      exitCode: 0,
+      differences: [],
+      exports: [{ notes: [expect.stringContaining('exported before')] }],
+    });
     expect((await report(dir, '--format', 'csv')).exitCode).toBe(0);
     const after = await manifestIn(folder);
     expect(after.files).toEqual(manifest.files);

@@ -123,6 +123,22 @@ test('inventory.workspaces limits what is listed', async () => {
   expect(await stored()).toEqual([['south', 'south-1']]);
 });
 
+test('names that no request can have, or far too many of them, stop no other listing', async () => {
+  let names = ['north', 'nörth', ' south', 'x\r\nX-Evil: 1', '..', '.', 'y'.repeat(1_000_000)];
+  const { listed } = platform;
+  platform.listed = (seen) => (seen.path === '/v0/workspaces' ? names.map((name) => ({ name })) : listed?.(seen));
+  agents = (workspace) => [item(`${workspace}-1`)];
+  await writeFile(join(dir, 'costbook.yaml'), 'workspaceHeader: X-Service-Workspace\n');
+  const { account } = await night('04');
+  expect(account.inventory.listings.filter(({ outcome }) => outcome !== 'read')).toEqual([]);
+  expect((await stored()).map(([workspace]) => workspace)).toEqual([' south', 'north', 'nörth']);
+  names = Array.from({ length: 2000 }, (_, index) => `w${index}`);
+  agents = () => [item('north-1', 'north'), item('south-1', 'south')];
+  platform.requests.length = 0;
+  await night('05');
+  expect(platform.requests.length).toBeLessThan(100);
+});
+
 test('a listing that the platform refuses is asked for again after a week', async () => {
   agents = (workspace) => [item(`${workspace}-1`, workspace)];
   const asked = async (day: string) => {

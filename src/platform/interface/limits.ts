@@ -131,6 +131,8 @@ export const answerLimits = {
   maxHistoryPages: 121,
   /** A million resources of one kind, at 200 per page. */
   maxListingPages: 5_000,
+  /** Each has six listings, which are read one after the other. */
+  maxWorkspaces: 1000,
   /** A platform may filter after paging; it does not send empty pages for long. */
   maxEmptyPages: 20,
 
