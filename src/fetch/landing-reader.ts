@@ -97,7 +97,8 @@ function doubled(root: string, { place, account, window, record }: StoredLoad, b
 /** A folder with the load of another place: that load itself, or a copy of it. */
 function misplaced(root: string, load: StoredLoad, right: string, loads: readonly StoredLoad[]): LostLoad {
   const { place, account, window, record } = load;
-  const isCopy = loads.some((other) => other.place === right);
+  const isThere = (other: StoredLoad) => placeOf(other.account, other.record.loadNumber) === right;
+  const isCopy = loads.some((other) => other.place === right && isThere(other));
   const from = join(root, place);
   return {
     ...{ loadNumber: record.loadNumber, place, account, window, right, isCopy, load },

@@ -162,11 +162,12 @@ export async function acceptLosses(root: string, error: LandingLossError): Promi
 export async function putInPlace(root: string): Promise<readonly string[]> {
   const { loads, losses } = await readStoredLoads(root).catch(() => ({ loads: [], losses: [] }));
   const taken = new Set(loads.map(({ place }) => place));
-  const aside: string[] = [];
+  const aside = new Map<string, string>();
+  const left = new Set<string>();
   async function moveAside(place: string, ending: string): Promise<void> {
     const path = await freeName(`${join(root, place)}.${ending}`);
     await rename(join(root, place), path);
-    aside.push(path);
+    aside.set(place, path);
   }
   for (const { place, right } of losses) {
     if (right === undefined) continue;
@@ -174,13 +175,15 @@ export async function putInPlace(root: string): Promise<readonly string[]> {
       await moveAside(place, 'copy');
       continue;
     }
-    // What is there cannot be read: this copy replaces it.
-    if (losses.some((other) => other.place === right)) await moveAside(right, 'lost');
+    // What is there cannot be read, or belongs elsewhere, too: then its turn comes.
+    if (losses.some((other) => other.place === right) && !left.has(right)) await moveAside(right, 'lost');
     await mkdir(dirname(join(root, right)), { recursive: true });
-    await rename(join(root, place), join(root, right));
+    await rename(aside.get(place) ?? join(root, place), join(root, right));
+    aside.delete(place);
+    left.add(place);
     taken.add(right);
   }
-  return aside;
+  return [...aside.values()];
 }
 
 /** The path, or the path with a number if something has that name. */

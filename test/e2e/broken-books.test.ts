@@ -1,6 +1,6 @@
 // Second tier: Twenty ways to break files, each with several commands; e2e/one-month repairs one of them.
 
-import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hashText, toUnit } from '../../src/emulator/random.ts';
@@ -838,6 +838,22 @@ test('repair moves copies of load folders aside, without losses, and a rebuild i
   expect(doctor.stdout).not.toContain('backup');
   const repaired = await runCli(['repair', '--json', '--dir', dir]);
   expect(JSON.parse(repaired.stdout)).toMatchObject({ reason: null, lost: { loads: [] } });
+  expect((await runCli(['rebuild', '--into', into, '--dir', dir])).exitCode).toBe(0);
+});
+
+test('repair gives load folders with mixed-up names their own again, and sets no answer aside', async () => {
+  const dir = await books.broken();
+  const folder = join(dir, 'data', 'landing', 'acc_one');
+  const names = (await readdir(folder)).filter((name) => name.startsWith('load-')).sort();
+  for (const name of names) await rename(join(folder, name), join(folder, `.${name}`));
+  for (const [index, name] of names.entries()) {
+    await rename(join(folder, `.${name}`), join(folder, names[(index + 1) % names.length] ?? ''));
+  }
+  const into = join(dir, 'rebuilt.duckdb');
+  expect((await runCli(['rebuild', '--into', into, '--dir', dir])).stderr).not.toContain('copies of load folders');
+  const repaired = await runCli(['repair', '--json', '--dir', dir]);
+  expect(JSON.parse(repaired.stdout)).toMatchObject({ reason: null, lost: { loads: [] }, movedAside: [] });
+  expect((await readdir(folder)).sort()).toEqual(names);
   expect((await runCli(['rebuild', '--into', into, '--dir', dir])).exitCode).toBe(0);
 });
 
