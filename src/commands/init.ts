@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
-import { type Settings, settle, warnAboutToken, writeProject } from '../setup/index.ts';
+import { headerWords, type Settings, settle, warnAboutToken, writeProject } from '../setup/index.ts';
 import { formatInstant } from '../time/time.ts';
 import type { Command, CommandContext } from './command.ts';
 
@@ -38,13 +38,15 @@ async function answer(
   context: CommandContext,
 ): Promise<void> {
   const { folder, written, kept, settings } = begun;
-  const { seen, account } = settings;
+  const { seen, account, trials } = settings;
   const where = relative(context.folder, folder);
   const dir = where === '' ? '' : ` --dir ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
   const next = [`costbook doctor${dir}`, `costbook ingest${dir}`, `costbook status${dir}`];
   const historyStart = seen?.historyStart === undefined ? null : formatInstant(seen.historyStart);
   if (context.json) {
-    const checked = seen === undefined ? null : { account: account ?? null, role: seen.role ?? null, historyStart };
+    const headers = trials === undefined ? {} : { headers: trials };
+    const checked =
+      seen === undefined ? null : { account: account ?? null, role: seen.role ?? null, historyStart, ...headers };
     await context.write(`${JSON.stringify({ folder, written, kept, checked, next })}\n`);
     return;
   }
@@ -55,6 +57,7 @@ async function answer(
           `The token works: role ${seen.role}, account ${account}; ` +
             (historyStart === null ? 'no costs yet.' : `costs start in ${historyStart.slice(0, 7)}.`),
         ]),
+    ...headerWords(trials ?? []),
     ...written.map((name) => `wrote ${join(where, name)}`),
     ...kept.map((name) => `kept  ${join(where, name)}, which already exists`),
     ...(settings.url === undefined && written.includes('costbook.yaml')

@@ -1,20 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { exitCodeOf, exitCodes, PlatformError } from '../base/errors.ts';
-import { act, refusedListingStep } from '../base/next-step.ts';
-import { type LocalAccount, type LocalConfig, readToken } from '../config/index.ts';
+import { act } from '../base/next-step.ts';
+import { type AccountConfig, type LocalAccount, type LocalConfig, readToken } from '../config/index.ts';
 import { keyOfFinding } from '../findings/index.ts';
-import { reducedAccessOf, refusedListings } from '../ingest/index.ts';
-import { expiryOf, listings } from '../platform/index.ts';
+import { reducedAccessOf } from '../ingest/index.ts';
+import { expiryOf } from '../platform/index.ts';
 import type { PlatformDifferences } from '../platform/interface/index.ts';
 import { shorten } from '../text/safe-text.ts';
 import { describeSpan, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
-import { readSql } from '../warehouse/sql/index.ts';
-import type { Connection } from '../warehouse/store/index.ts';
 import type { HealthContext } from './context.ts';
 import { type Found, fail, ok, type Seen, warn } from './found.ts';
 import { type AccountSeen, askPlatform } from './platform-access.ts';
+import { reachFound } from './reach.ts';
 
 export async function token(
   account: LocalAccount,
@@ -57,10 +56,10 @@ export async function platform(
   const { url, token: source, tokenSetting } = account;
   if (url === undefined || source === undefined) return []; // reported already
   const asked = { ...config, url, token: source, tokenSetting, account: account.id };
-  const { dir, effects } = context;
   const access: Found[] = [];
   async function inspect(about: AccountSeen): Promise<void> {
-    access.push(...(await accessFound({ ...about, effects }, account, config, dir, known.seen)));
+    const whole = { ...account, url: asked.url, token: asked.token };
+    access.push(...(await accessFound({ ...about, effects: context.effects }, whole, config, context, known.seen)));
   }
   const seen = await askPlatform(asked, context, { compares: true, inspect }).catch((error: unknown) => {
     // The token is reported as expired: that is the step to take.
@@ -93,21 +92,21 @@ export async function platform(
   return [...found, ...access, clock, ...differencesFound(seen.differences)];
 }
 
-/** Where the token has less access than the books show, and which listings the platform refuses to it. */
+/** Where the token has less access than the books show, and what each token lists. */
 async function accessFound(
   about: AccountSeen & Pick<HealthContext, 'effects'>,
-  { id, inventory }: LocalAccount,
+  account: AccountConfig,
   config: LocalConfig,
-  dir: string,
+  context: HealthContext,
   seen: Seen,
 ): Promise<readonly Found[]> {
-  const books = await presentBooks(dir, about.signal);
+  const books = await presentBooks(context.dir, about.signal);
   try {
-    const found = books === undefined ? [] : await reducedAccessFound(about, id, books, config);
-    if (inventory?.isRead === false) return found;
-    const refused = await refusedListingsFound(about, books?.connection);
-    if (refused.length > 0) seen.alertKeys.add(keyOfFinding('listings', about.account));
-    return [...found, ...refused];
+    const found = books === undefined ? [] : await reducedAccessFound(about, account.id, books, config);
+    if (account.inventory?.isRead === false) return found;
+    const reach = await reachFound(about, account, config, context, books?.connection);
+    if (reach.areListingsRefused) seen.alertKeys.add(keyOfFinding('listings', about.account));
+    return [...found, ...reach.found];
   } finally {
     books?.close();
   }
@@ -133,24 +132,6 @@ async function reducedAccessFound(
   if (reduced === undefined) return [];
   const words = `${reduced.found}. The next ingest changes nothing and ends with exit code ${exitCodes.unproven}`;
   return [fail(exitCodes.unproven, words, reduced.next)];
-}
-
-/** A member may not read every listing: refused ones count if the platform served them before, or serves none. */
-async function refusedListingsFound(
-  about: AccountSeen & Pick<HealthContext, 'effects'>,
-  books: Connection | undefined,
-): Promise<readonly Found[]> {
-  const refused = await refusedListings(about);
-  const { account } = about;
-  const rows = (await books?.rows(await readSql('status', 'served_listings'), { account })) ?? [];
-  const served = rows.map((row) => row['resource_type']);
-  const missing =
-    refused.length === listings.length ? refused : refused.filter((each) => served.includes(each.resourceType));
-  const [first] = missing;
-  if (first === undefined) return [];
-  const names = missing.map(({ resourceType }) => resourceType).join(', ');
-  const words = `the platform refuses to list ${names} (${first.error.status}): their costs have no labels`;
-  return [warn(words, refusedListingStep)];
 }
 
 /** The published books; undefined if they cannot be read, which is reported with them. */

@@ -54,18 +54,19 @@ export async function reducedAccessOf(
   }
 }
 
-/** The listings whose first page the platform refuses to this token, each with its error. Throws other failures. */
-export async function refusedListings({
-  account,
-  client,
-  effects,
-  signal,
-}: Omit<TokenToday, 'role'>): Promise<{ readonly resourceType: string; readonly error: PlatformError }[]> {
+/**
+ * The listings whose first page the platform refuses to this token in a workspace, each with its error; undefined for a
+ * request that names none. Throws other failures.
+ */
+export async function refusedListings(
+  { account, client, effects, signal }: Omit<TokenToday, 'role'>,
+  workspace: string | undefined,
+): Promise<{ readonly resourceType: string; readonly error: PlatformError }[]> {
   const reader = openListings(client, effects.log);
   const refused: { readonly resourceType: string; readonly error: PlatformError }[] = [];
   for (const listing of listings) {
     try {
-      await reader.pages(listing, `account ${account}`, signal).next();
+      await reader.pages(listing, `account ${account}`, signal, workspace).next();
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status === undefined) throw error;
       if (![401, 403, 404].includes(error.status)) throw error;

@@ -195,6 +195,10 @@ export const options = {
     tokenCommand: text('line', 'the command that prints the token'),
     tokenEnv: text('name', 'the environment variable that holds the token (default COSTBOOK_TOKEN)'),
     account: text('id', 'account ID; by default the only account that the token has access to'),
+    headerPrefix: text(
+      'name',
+      "the maker's name in the platform's headers: Acme stands for Acme-Version, X-Acme-Workspace and the others; they are tried",
+    ),
     yes: flag('never prompt, even at a terminal'),
     unchecked: flag('do not check token and account with the platform'),
   },

@@ -1,4 +1,5 @@
-import { excerpt, RefusedAnswerError, UsageError } from '../base/errors.ts';
+import { excerpt, PlatformError, RefusedAnswerError, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant, parseRfc3339 } from '../time/time.ts';
 import { parseBody } from './body.ts';
 import type { Client } from './client.ts';
@@ -88,7 +89,7 @@ export function historyParameters(account: string, until: Instant): Record<strin
 
 /**
  * The IDs of the accounts that the token can access. The shape of `GET /v0/accounts` is not documented (4.6): see
- * accountIds. Throws RefusedAnswerError for an ID that cannot be part of a path, and UsageError if the platform says
+ * accountIds. Throws AccountsRefusedError if the platform does not list them, RefusedAnswerError for an ID that cannot be part of a path, and UsageError if the platform says
  * that there are more accounts: a single one here would not be the only one.
  */
 export async function discoverAccounts(client: Client, signal: AbortSignal): Promise<string[]> {
@@ -110,7 +111,36 @@ export async function discoverAccounts(client: Client, signal: AbortSignal): Pro
     }
     return ids;
   };
-  return client.call(operations.accounts, {}, about, read, signal);
+  try {
+    return await client.call(operations.accounts, {}, about, read, signal);
+  } catch (error) {
+    if (!(error instanceof PlatformError) || (error.status !== 403 && error.status !== 404)) throw error;
+    const { found, status, code, host } = error;
+    const named = await accountsOfWorkspaces(client, signal);
+    const hint = named.length === 0 ? '' : ` The workspaces of the token belong to ${named.join(', ')}.`;
+    const next = act(
+      `name the account, with --account of "costbook init", account in costbook.yaml or COSTBOOK_ACCOUNT.${hint}`,
+    );
+    throw new AccountsRefusedError(found, { status, code, host, cause: error, next });
+  }
+}
+
+/** The platform does not list accounts to this token: somebody has to name one. */
+export class AccountsRefusedError extends PlatformError {}
+
+/** The accounts that the workspaces of the token name; none if the platform lists no workspaces either. */
+async function accountsOfWorkspaces(client: Client, signal: AbortSignal): Promise<readonly string[]> {
+  const read = async (body: Parameters<typeof parseBody>[0]) => {
+    const answer = await parseBody(body);
+    const ids = (Array.isArray(answer) ? answer : []).map((one) => fieldOf(one, ['accountId']));
+    return [...new Set(ids)].filter((id) => id !== undefined && accountIdFault(id) === undefined) as string[];
+  };
+  try {
+    return await client.call(operations.workspaces, {}, 'workspaces', read, signal);
+  } catch (error) {
+    if (error instanceof PlatformError) return [];
+    throw error;
+  }
 }
 
 /** Looks into an envelope within an envelope; anything deeper is no list of accounts. */

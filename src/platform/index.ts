@@ -2,7 +2,7 @@ export { parseBytes, type RawBody, unpackBody, unpackingOf } from './body.ts';
 export { type Answer, answerPages, type Call, callOnce, callStreamed } from './calls.ts';
 export { type Client, type ClientSettings, type Clocks, expiryOf, openClient } from './client.ts';
 export { type IssuedToken, issueToken } from './client-credentials.ts';
-export { discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
+export { AccountsRefusedError, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { type FairLimiter, openFairLimiter } from './fair-limiter.ts';
 export { openHttp } from './http.ts';
 export { type Listing, type ListingReader, listings, openListings, type RawResource } from './listings.ts';

@@ -52,6 +52,8 @@ export interface ListingPage {
   readonly shortfall: number | undefined;
   /** The API version of query and answer. */
   readonly apiVersion: string;
+  /** Whether the answer has the form of versions with pages; the form of earlier ones is a bare list. */
+  readonly isPaged: boolean;
 }
 
 /** Reads listings with one token. */
@@ -78,10 +80,10 @@ const maxRestarts = 3;
  * platform does not know this version, the reader tries one that the refusal names; that is logged, and all further
  * listings use it.
  */
-export function openListings(client: Client, log: Log): ListingReader {
+export function openListings(client: Client, log: Log, { namesInQuery = true } = {}): ListingReader {
   let apiVersion = isPaged(client.apiVersion) ? client.apiVersion : pagedListingsVersion;
   let hasFallenBack = false;
-  let namesInQuery = true;
+  let isNamedInQuery = namesInQuery;
 
   /** Whether a failure concerns the version and another one is available, which the reader then uses. */
   function fallsBack(error: unknown, about: string): boolean {
@@ -105,8 +107,8 @@ export function openListings(client: Client, log: Log): ListingReader {
   /** Whether a platform may refuse the query parameter that names a workspace: then only a configured header names it. */
   function leavesQuery(error: unknown, workspace: string | undefined): boolean {
     const isRefused = error instanceof PlatformError && error.status === 400 && error.code !== 'invalid_api_version';
-    if (!isRefused || workspace === undefined || !namesInQuery) return false;
-    namesInQuery = false;
+    if (!isRefused || workspace === undefined || !isNamedInQuery) return false;
+    isNamedInQuery = false;
     return true;
   }
 
@@ -116,7 +118,12 @@ export function openListings(client: Client, log: Log): ListingReader {
       const aboutListing = `${about}, ${operation.name}`;
       for (let restarts = 0; ; ) {
         try {
-          yield* turnPages(client, listing, { about: aboutListing, apiVersion, workspace, namesInQuery }, signal);
+          yield* turnPages(
+            client,
+            listing,
+            { about: aboutListing, apiVersion, workspace, namesInQuery: isNamedInQuery },
+            signal,
+          );
           return;
         } catch (error) {
           if (fallsBack(error, aboutListing) || leavesQuery(error, workspace)) continue;
@@ -161,14 +168,22 @@ async function* turnPages(
       workspace,
     });
   });
-  for await (const { items, hasMore, total, doubt } of chain) {
+  for await (const { items, hasMore, total, doubt, isPaged: hasForm } of chain) {
     number += 1;
     count += items.length;
     const shortfall =
       !hasMore && doubt === undefined && total !== undefined && count < total ? total - count : undefined;
     const counted = shortfall === undefined ? undefined : `the platform counts ${total} items and listed ${count}`;
     const isLast = !hasMore;
-    yield { number, items, isLast, doubt: hasMore ? undefined : (doubt ?? counted), shortfall, apiVersion };
+    yield {
+      number,
+      items,
+      isLast,
+      doubt: hasMore ? undefined : (doubt ?? counted),
+      shortfall,
+      apiVersion,
+      isPaged: hasForm,
+    };
   }
 }
 
@@ -203,6 +218,7 @@ interface ReadPage extends Page {
   /** The platform's count; undefined if there is none, or only a lower bound. */
   readonly total: number | undefined;
   readonly doubt: string | undefined;
+  readonly isPaged: boolean;
 }
 
 /**
@@ -233,7 +249,8 @@ export function readListingPage(
         ? `it has exactly the ${limit} requested items and does not say whether there are more`
         : undefined;
     const items = resources(body, 'items');
-    return { items, keys: items.map(keyOf), hasMore: false, nextCursor: undefined, total: undefined, doubt };
+    const end = { hasMore: false, nextCursor: undefined, total: undefined };
+    return { items, keys: items.map(keyOf), ...end, doubt, isPaged: false };
   }
   if (!isObject(body)) return refuse('the answer', body, 'a list, or {data, meta}');
   const meta = body['meta'] ?? undefined;
@@ -257,6 +274,7 @@ export function readListingPage(
     nextCursor: next,
     total: totalIsPartial === true ? undefined : counted,
     doubt: meta === undefined ? 'the answer has no meta, which would say whether there are more' : undefined,
+    isPaged: true,
   };
 }
 

@@ -1,2 +1,3 @@
+export { headerWords } from './headers.ts';
 export { type Settings, writeProject } from './project-files.ts';
 export { type Ask, type SetupContext, settle, warnAboutToken } from './settings.ts';

@@ -3,13 +3,18 @@ import { dirname, join } from 'node:path';
 import { shipped } from '../base/places.ts';
 import type { PlatformSeen } from '../health/index.ts';
 import { formatMonth } from '../time/time.ts';
+import type { HeaderTrial, MakersHeaders } from './headers.ts';
 
 /** The settings for costbook.yaml. */
 export interface Settings {
   readonly url?: string;
   readonly token?: TokenSetting;
   readonly account?: string;
+  /** The headers of a maker; none if the platform's are the usual ones. */
+  readonly headers?: Partial<MakersHeaders>;
   readonly seen?: PlatformSeen;
+  /** What the platform did with those headers. */
+  readonly trials?: readonly HeaderTrial[];
 }
 
 export interface TokenSetting {
@@ -77,7 +82,8 @@ function asComment(example: string, name: string): string {
 }
 
 /** The text of costbook.yaml. */
-export function configText({ url, token, account, seen }: Settings): string {
+export function configText({ url, token, account, headers = {}, seen }: Settings): string {
+  const named = Object.entries(headers).map(([key, name]) => `${key}: ${quote(name)}\n`);
   const since =
     seen?.historyStart === undefined
       ? '# The first month to load. By default the first month with any cost.\n#since: 2026-01'
@@ -94,7 +100,7 @@ ${token ? `${token.key}: ${quote(token.value)}` : `#token: "\${COSTBOOK_TOKEN}"\
 
 # The billing account. Without it, Costbook uses the account that the token has access to.
 ${account ? `account: ${quote(literally(account))}` : '#account: acc_main'}
-
+${named.length === 0 ? '' : `\n# The headers whose names contain the platform's maker.\n${named.join('')}`}
 ${since}
 
 # Days for which the platform may still correct an hour. An hour that was younger when it was fetched is fetched again.

@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { CostbookError, messageOf, UsageError } from '../base/errors.ts';
+import { CostbookError, messageOf, PlatformError, UsageError } from '../base/errors.ts';
 import { parseConfig } from '../config/index.ts';
-import { askPlatform, type HealthContext, type PlatformSeen } from '../health/index.ts';
+import { type AccountSeen, askPlatform, type HealthContext, type PlatformSeen } from '../health/index.ts';
 import type { Values } from '../options/read.ts';
 import type { options } from '../options/table.ts';
+import { AccountsRefusedError } from '../platform/index.ts';
+import { type HeaderTrial, headersOfMaker, type MakersHeaders, tryHeaders } from './headers.ts';
 import { configText, literally, ownTokenFile, type Settings, type TokenSetting } from './project-files.ts';
 
 /** Prompts a person for a line. Input that may be a secret is not echoed. */
@@ -27,28 +29,32 @@ export async function settle(asked: Asked, folder: string, context: SetupContext
   let url = asked.url ?? env['COSTBOOK_URL'];
   let token = tokenOf(asked, folder, context);
   let account = asked.account ?? env['COSTBOOK_ACCOUNT'];
+  let headers: Settings['headers'] = asked.headerPrefix === undefined ? undefined : headersOfMaker(asked.headerPrefix);
   if (!url && ask === undefined) {
     if (token !== undefined || account !== undefined) {
       tell('warning: nothing was checked, because there is no --url (or COSTBOOK_URL); fill in costbook.yaml');
     }
-    return { ...(token && { token }), ...(account && { account }) };
+    return { ...(token && { token }), ...(account && { account }), ...(headers && { headers }) };
   }
   for (;;) {
     url ||= await ask?.('Platform address, such as https://api.example.com: ');
     token ??= ask && (await askToken(ask, folder, context));
-    const settings: Settings = {
-      url: url ?? '',
-      token: token ?? { key: 'token', value: `\${COSTBOOK_TOKEN}` },
-      ...(account && { account }),
-    };
     try {
+      headers ??= ask && (await askHeaders(ask, context));
+      const settings: Settings = {
+        url: url ?? '',
+        token: token ?? { key: 'token', value: `\${COSTBOOK_TOKEN}` },
+        ...(account && { account }),
+        ...(headers && { headers }),
+      };
       if (asked.unchecked) {
         checkText(settings, folder, context, false);
         return settings;
       }
       tell(`Checking the token with ${checkText(settings, folder, context, true).url} …`);
-      const seen = await check(settings, folder, context);
-      if (seen.accounts.length === 1) return { ...settings, account: seen.accounts[0] ?? '', seen };
+      const checked = await checkHeaders(settings, folder, context);
+      const { seen } = checked;
+      if (seen.accounts.length === 1) return { ...settings, ...checked, account: seen.accounts[0] ?? '' };
       if (ask === undefined || seen.accounts.length === 0) {
         throw new UsageError(
           seen.accounts.length === 0
@@ -58,6 +64,11 @@ export async function settle(asked: Asked, folder: string, context: SetupContext
       }
       account = await ask(`The token sees several accounts (${seen.accounts.join(', ')}). Which one? `);
     } catch (error) {
+      if (error instanceof AccountsRefusedError && ask !== undefined && account === undefined) {
+        tell(`costbook: ${messageOf(error)}`);
+        account = (await ask('The ID of the account: ')) || undefined;
+        if (account !== undefined) continue;
+      }
       // Prompt again for a wrong answer; a wrong flag or variable must be corrected by the caller.
       const isAnswered = asked.url === undefined && !env['COSTBOOK_URL'];
       if (ask === undefined || !(error instanceof CostbookError) || context.signal.aborted || !isAnswered) throw error;
@@ -160,7 +171,49 @@ function checkText(settings: Settings, folder: string, { env, effects }: SetupCo
   return { ...config.accounts[0], config };
 }
 
-async function check(settings: Settings, folder: string, context: SetupContext): Promise<PlatformSeen> {
+/** The names of a maker's headers, from a person; none if they are as documented, or set by variables. */
+async function askHeaders(ask: Ask, { env }: SetupContext): Promise<Partial<MakersHeaders>> {
+  if (Object.keys(env).some((name) => /^COSTBOOK_(AUTHORIZATION|VERSION|WORKSPACE|THREAD)_HEADER$/.test(name)))
+    return {};
+  const said = await ask(
+    "The maker's name in the platform's headers, such as Acme in X-Acme-Workspace, or Enter for none: ",
+  );
+  return said === '' ? {} : headersOfMaker(said);
+}
+
+/** Checks the settings, with a maker's headers if they have them; a platform may take the token in the usual one only. */
+async function checkHeaders(
+  settings: Settings,
+  folder: string,
+  context: SetupContext,
+): Promise<Pick<Settings, 'headers' | 'trials'> & { readonly seen: PlatformSeen }> {
+  const { authorizationHeader, versionHeader, workspaceHeader, threadHeader } = settings.headers ?? {};
+  if (!authorizationHeader || !versionHeader || !workspaceHeader || !threadHeader) {
+    return { seen: await check(settings, folder, context) };
+  }
+  const names = { authorizationHeader, versionHeader, workspaceHeader, threadHeader };
+  let trials: readonly HeaderTrial[] = [];
+  const inspect = async (about: AccountSeen) => {
+    trials = await tryHeaders(about, names, context);
+  };
+  try {
+    const seen = await check(settings, folder, context, inspect);
+    return { seen, headers: names, trials };
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.status !== 401) throw error;
+    const { authorizationHeader: refused, ...headers } = names;
+    const seen = await check({ ...settings, headers }, folder, context, inspect);
+    const inUsual: HeaderTrial = { header: refused, outcome: 'refused' };
+    return { seen, headers, trials: trials.map((one) => (one.header === refused ? inUsual : one)) };
+  }
+}
+
+async function check(
+  settings: Settings,
+  folder: string,
+  context: SetupContext,
+  inspect?: (seen: AccountSeen) => Promise<void>,
+): Promise<PlatformSeen> {
   const { config, url, token, id } = checkText(settings, folder, context, true);
   const typed = settings.token?.pasted;
   const pasted = typed === undefined ? undefined : ({ kind: 'value', value: typed } as const);
@@ -169,6 +222,7 @@ async function check(settings: Settings, folder: string, context: SetupContext):
     { ...config, url, token: pasted ?? token, tokenSetting: settings.token?.key, account: id },
     // The token command runs in the folder in which it will run every night.
     { ...context, dir: (await stat(folder).catch(() => undefined)) === undefined ? context.dir : folder },
+    inspect === undefined ? {} : { inspect },
   );
 }
 

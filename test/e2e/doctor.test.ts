@@ -3,6 +3,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../src/emulator/index.ts';
 import { clockFound } from '../../src/health/platform.ts';
 import { dayMs } from '../../src/time/time.ts';
 import { newerVersion } from '../support/other-version.ts';
@@ -355,6 +356,37 @@ describe('costbook doctor', () => {
     expect(exitCode).toBe(2);
     expect(bad).toEqual([
       expect.objectContaining({ subject: 'books', found: expect.stringContaining('older Costbook') }),
+    ]);
+  });
+});
+
+describe('what each token reaches', () => {
+  test('doctor tries every workspace and every token, also where a request has to name one, and the version header', async () => {
+    const emulator = await startEmulator({ now: () => Date.parse(now), workspaceRule: 'demand' });
+    closing.push(() => void emulator.close());
+    const env = {
+      COSTBOOK_URL: emulator.url,
+      COSTBOOK_TOKEN: emulator.tokens.admin,
+      COSTBOOK_ACCOUNT: emulator.account,
+      COSTBOOK_INVENTORY: 'true',
+    };
+    const { staging, research } = emulator.workspaceTokens as { readonly staging: string; readonly research: string };
+    const yaml = `inventory: { workspaces: [production, north], tokens: { staging: ${staging}, research: a-token } }\n`;
+    const reached = async (asked: Asked) =>
+      (await doctor({ of: bare, ...asked, env: { ...env, ...asked.env } })).findings
+        .filter(({ subject, found }) => subject.startsWith('platform') && /list|version/.test(found))
+        .map(({ state, found }) => `${state} ${found}`)
+        .slice(1);
+    expect(await reached({ yaml })).toEqual([
+      'ok the token lists the workspaces production',
+      'warn the token may not list north: their costs have no owners by label',
+      expect.stringMatching(/^ok the token of inventory\.tokens\.staging \(.*\) lists staging$/),
+      expect.stringMatching(/^warn the token of inventory\.tokens\.research \(.*\) may not list research \(401\)/),
+    ]);
+    emulator.control.planFaults([{ name: 'ignored-version', rate: 1 }]);
+    expect(await reached({ yaml: '', env: { COSTBOOK_TOKEN: research } })).toEqual([
+      'ok the token lists the workspaces research',
+      'warn the platform ignores the header Service-Version: a listing of version 2026-04-28 came in the form of 2026-04-16',
     ]);
   });
 });

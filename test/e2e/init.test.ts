@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadAllocation } from '../../src/allocation/parse.ts';
 import { loadBudgets } from '../../src/budgets/rules/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
+import { type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts';
+import { startServer } from '../support/http-server.ts';
 import { cli, type Ended, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -227,7 +229,7 @@ describe('costbook init', () => {
         env: { PATH: process.env['PATH'] ?? '', TERM: 'dumb' },
       });
       // The first address is wrong, so it is reported and prompted for again.
-      child.stdin.end(`nonsense\ntoken\n${platform.url}\ntoken\n`);
+      child.stdin.end(`nonsense\ntoken\n\n${platform.url}\ntoken\n\n`);
       let stdout = '';
       child.stdout.on('data', (piece: Buffer) => {
         stdout += piece;
@@ -256,7 +258,7 @@ describe('costbook init', () => {
       child.stdout.on('data', (piece: Buffer) => {
         const wasAsked = shown.includes('not shown:');
         shown += piece;
-        if (!wasAsked && shown.includes('not shown:')) child.stdin.end(`${token}\n`);
+        if (!wasAsked && shown.includes('not shown:')) child.stdin.end(`${token}\n\n`);
       });
       const [status] = await once(child, 'close');
       expect(status, shown).toBe(0);
@@ -268,4 +270,60 @@ describe('costbook init', () => {
       expect(await readFile(join(dir, '.gitignore'), 'utf8')).toContain('secrets/platform-token');
     },
   );
+});
+
+describe('the headers of a maker', () => {
+  const headerNames = {
+    ...{ authorization: 'X-Acme-Authorization', version: 'Acme-Version' },
+    ...{ workspace: 'X-Acme-Workspace', thread: 'X-Acme-Thread-Id' },
+  };
+  const at = { now: () => Date.parse(now), storyEnd: Date.parse('2026-09-05') };
+
+  /** What init says of a maker's headers on a platform, and the names that it writes. */
+  async function tried(maker: string, options: Partial<EmulatorOptions>) {
+    const emulator = await startEmulator({ ...at, headerNames, ...options });
+    try {
+      const dir = await newProject();
+      const env = { COSTBOOK_URL: emulator.url, COSTBOOK_TOKEN: emulator.tokens.admin };
+      const { exitCode, stdout, stderr } = await init(dir, ['--json', '--header-prefix', maker], env);
+      expect(exitCode, stderr).toBe(0);
+      const { checked } = JSON.parse(stdout) as { checked: { headers: { header: string; outcome: string }[] } };
+      const text = await readFile(join(dir, 'costbook.yaml'), 'utf8');
+      const names = [...text.matchAll(/^(\w+Header): "(.*)"$/gm)].map(([, key, name]) => `${key} ${name}`);
+      return { outcomes: checked.headers.map(({ outcome }) => outcome), names };
+    } finally {
+      await emulator.close();
+    }
+  }
+
+  test.each(['all', 'default', 'demand'] as const)(
+    'are set by one name, tried, and said what became of them (workspace rule %s)',
+    async (workspaceRule) => {
+      const right = await tried('Acme', { workspaceRule });
+      expect(right.outcomes).toEqual(['taken', 'taken', 'taken', 'untried']);
+      expect(right.names).toEqual([
+        ...['authorizationHeader X-Acme-Authorization', 'versionHeader Acme-Version'],
+        ...['workspaceHeader X-Acme-Workspace', 'threadHeader X-Acme-Thread-Id'],
+      ]);
+      const wrong = await tried('Other', { workspaceRule });
+      expect(wrong.outcomes).toEqual(['refused', 'ignored', 'ignored', 'untried']);
+      expect(wrong.names[0]).toBe('versionHeader Other-Version');
+    },
+  );
+
+  test('a name that no header can have is a mistake', async () => {
+    const ended = await init(await newProject(), ['--url', 'https://x.example', '--header-prefix', 'Ac me']);
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('such as Acme') });
+  });
+});
+
+test('where the platform lists no accounts, init names --account, and the account that the workspaces name', async () => {
+  const server = await startServer((response, { url }) => {
+    if (url === '/v0/workspaces') return void response.end(JSON.stringify([{ name: 'north', accountId: 'acc_one' }]));
+    response.writeHead(403).end(JSON.stringify({ error: 'access_denied', code: 403, message: 'Access denied' }));
+  });
+  const ended = await init(await newProject(), ['--url', server.url], { COSTBOOK_TOKEN: 'a-token' });
+  expect(ended.exitCode).toBe(3);
+  expect(ended.stderr).toContain('Name the account, with --account of "costbook init"');
+  expect(ended.stderr).toContain('The workspaces of the token belong to acc_one.');
 });

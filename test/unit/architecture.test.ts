@@ -418,7 +418,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/page',
     'warehouse/store',
   ],
-  setup: ['config', 'health'],
+  setup: ['config', 'health', 'platform'],
   runs: ['alerts', 'budgets/spend', 'findings', 'ingest', 'metrics', 'warehouse', 'warehouse/ledger'],
   'command-line': ['commands', 'jobs', 'platform', 'terminal'],
 };
