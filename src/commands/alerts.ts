@@ -254,7 +254,7 @@ function describeNotSent({ found, also, follows, next }: Problem): string {
     ...[found, ...also].map((line) => `🔴 new       ${line}`),
     ...follows.map((words) => `   So: ${words}`),
     `   ${nextWords(next)}`,
-    '   nobody was notified yet',
+    '   not sent yet: the next "costbook alert" sends it, if it still holds then',
   ];
   return `${lines.map((line) => forTerminal(line)).join('\n')}\n\n`;
 }

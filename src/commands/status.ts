@@ -144,17 +144,17 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
-    lines.push(lastRunLine(lastRun, paint));
+    lines.push(lastRunLine(lastRun, status.unstored.length > 0 ? 'last recorded run' : 'last run', paint));
   return `${lines.join('\n')}\n`;
 }
 
 /** How the last run ended; a refused close changed nothing and is not shown as a failure. */
-function lastRunLine(run: NonNullable<Status['lastRun']>, paint: Paint): string {
+function lastRunLine(run: NonNullable<Status['lastRun']>, which: string, paint: Paint): string {
   const [command, outcome] = [String(run['command']), String(run['outcome'])];
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
   const isRefused = isRefusedClose({ command, outcome, exitCode });
   const words =
-    `last run ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
+    `${which} ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
     `, exit ${exitCode ?? 'not yet'}${isRefused ? `: ${forTerminal(firstOf(run.failures))}` : ''}`;
   return outcome === 'done' || isRefused ? words : paint('red', words);
 }

@@ -1,5 +1,5 @@
 import { nightsOfWaiting } from '../base/next-step.ts';
-import { type Money, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../money/money.ts';
+import { type Money, moneyOf, moneyText, roundDecimal, usd, usdDecimals } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time/time.ts';
 
@@ -56,10 +56,29 @@ function costOf({ costDifference }: Pick<Difference, 'costDifference'>): Money {
   return moneyOf(roundDecimal(costDifference ?? '0', usdDecimals));
 }
 
-/** The sum of the largest differences of all windows: USD, decimal text. Undefined if no cost differs. Pure. */
+/**
+ * The sum of the largest differences of all windows: USD, decimal text. Undefined if no cost differs. Of a window and
+ * the windows within it, such as a month and its days, the larger amount counts: they show the same difference. Pure.
+ */
 export function sumOfDifferences(comparisons: readonly Difference[]): string | undefined {
-  const windows = windowsOf(comparisons).filter(({ costDifference }) => costDifference !== null);
-  return windows.length === 0 ? undefined : sumOf(windows.map(costOf));
+  const windows = windowsOf(comparisons)
+    .filter(({ costDifference }) => costDifference !== null)
+    .toSorted((a, b) => a.start.localeCompare(b.start) || b.end.localeCompare(a.end));
+  if (windows.length === 0) return undefined;
+  const all = { end: '\uffff', own: 0n as Money, within: 0n };
+  const around = [all];
+  function leave(): void {
+    const [left, outer] = [around.pop(), around.at(-1)];
+    if (left === undefined || outer === undefined) return;
+    if (left.own > left.within) outer.within += left.own;
+    else outer.within += left.within;
+  }
+  for (const window of windows) {
+    while ((around.at(-1)?.end ?? '') < window.end) leave();
+    around.push({ end: window.end, own: costOf(window), within: 0n });
+  }
+  while (around.length > 1) leave();
+  return moneyText(all.within as Money);
 }
 
 /** The first comparison of a reason, without its rounding; `…` stands for the others, which the books have. Pure. */

@@ -21,7 +21,9 @@ export function age(instant: string, now: Instant): string {
 /** The time since an instant that is beyond a limit, with minutes if the hours alone would look equal to it. */
 export function ageBeyond(instant: string, now: Instant, limitHours: number): string {
   const passed = now - Date.parse(instant);
-  if (Math.floor(passed / hourMs) !== limitHours) return age(instant, now);
+  const hours = Math.floor(passed / hourMs);
+  // The limit is in hours: who compares needs both in one unit.
+  if (hours !== limitHours) return hours < 72 ? age(instant, now) : `${age(instant, now)} (${hours} h)`;
   const minutes = Math.floor((passed % hourMs) / 60_000);
   return `${limitHours} h ${minutes === 0 ? `${Math.ceil((passed % hourMs) / 1000)} s` : `${minutes} min`}`;
 }

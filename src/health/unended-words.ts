@@ -21,7 +21,7 @@ function foundWords({ runNumber, command, startedAt, step, isActive }: UnendedRu
   const where = step === undefined ? '' : ` in the step ${step}`;
   return isActive
     ? `run ${runNumber} (${command}) is active since ${startedAt}${where}`
-    : `run ${runNumber} (${command}) of ${startedAt} was interrupted${where}. Nothing is lost`;
+    : `run ${runNumber} (${command}) of ${startedAt} was interrupted${where}. The books are intact`;
 }
 
 function stepWhileActive({ command, startedAt }: UnendedRun, now: Instant): NextStep {

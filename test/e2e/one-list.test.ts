@@ -1,3 +1,5 @@
+// Second tier: Five bad nights, each read by four commands; status, doctor and next-steps have the same words in the first tier.
+
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -19,6 +19,13 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     expect(title).toContain('about 1,012 USD over its 5,000.00 USD');
   });
 
+  test('is to raise the budget, if most of what is still to come would have to be saved', () => {
+    const { next } = forecastWords({ ...exampleForecast, value: '4900', unusual: undefined }, forecast);
+    expect(next).toMatch(
+      /^Act: raise .* to at least about 6,012 USD .* To stay within it instead, save about 1,012 USD of the about 1,112 USD still to come/,
+    );
+  });
+
   test('is to accept or to raise, but not to stop, if the excess comes from what has ended', () => {
     const ended = {
       ...{ key: 'a', subject: 'training-lab', firstDay: '2026-10-12', lastDay: '2026-10-14', isOver: true },

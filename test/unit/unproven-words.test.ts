@@ -10,6 +10,9 @@ import {
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 
 const year = { start: '2025-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };
+const march = { start: '2025-03-01T00:00:00Z', end: '2025-04-01T00:00:00Z' };
+const later = { start: '2026-02-01T00:00:00Z', end: '2026-03-01T00:00:00Z' };
+type Window = typeof march & { readonly costDifference: string };
 const ofDay = { costDifference: '0.5' };
 const ofMonth = { costDifference: '3.000000000000' };
 const ofUsage = { costDifference: null };
@@ -22,7 +25,6 @@ describe('windows that differ from the totals of the platform', () => {
   });
 
   test('what they differ by is the sum of all windows, each with its largest comparison', () => {
-    const march = { start: '2025-03-01T00:00:00Z', end: '2025-04-01T00:00:00Z' };
     expect(
       sumOfDifferences([
         { ...year, ...ofDay },
@@ -38,20 +40,31 @@ describe('windows that differ from the totals of the platform', () => {
     expect(
       sumOfDifferences([
         { ...year, ...ofDay },
-        { ...march, ...ofMonth },
+        { ...later, ...ofMonth },
       ]),
     ).toBe('3.500000000000');
     expect(sumOfDifferences([{ ...year, ...ofUsage }])).toBeUndefined();
+  });
+
+  test('a difference that a window and the windows within it show counts once', () => {
+    const [third, fourth] = ['03', '04'].map((day) => ({
+      ...{ start: `2025-03-${day}T00:00:00Z`, end: `2025-03-${day}T06:00:00Z` },
+      ...ofDay,
+    })) as [Window, Window];
+    const outside = { ...later, ...ofDay };
+    const sumOf = (...windows: Window[]) => Number(sumOfDifferences(windows));
+    expect(sumOf(third, { ...march, ...ofMonth }, fourth)).toBe(3);
+    expect(sumOf({ ...march, ...ofDay }, third, fourth)).toBe(1);
+    expect(sumOf({ ...year, ...ofDay }, { ...march, ...ofMonth }, third, outside)).toBe(3.5);
   });
 
   test('the text starts with the amount and ends with the months', () => {
     expect(unprovenWords('acc_one', [{ ...year, ...ofDay }])).toBe(
       "0.50 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (1 window)",
     );
-    const march = { start: '2025-03-01T00:00:00Z', end: '2025-03-02T00:00:00Z' };
     expect(
       unprovenWords('acc_one', [
-        { ...march, ...ofDay, nights: 2 },
+        { ...later, ...ofDay, nights: 2 },
         { ...year, ...ofMonth, nights: 1 },
       ]),
     ).toMatch(/^3\.50 USD: .* \(2 windows, night 2 of 3\)$/);

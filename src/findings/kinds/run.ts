@@ -97,7 +97,7 @@ export const run: DataKind<RunFact, LastRun> = {
       // Of a full disk, all but the first is what the database says of it.
       ...(fact.failures.length === 0 ? [] : [asSentence(reasonOf(fact))]),
       ...(fact.key === killedKey && isRepeated(startedAs(fact))
-        ? ['Nothing is lost: the runs after it load what it missed.']
+        ? ['The books are intact: the runs after it load what it missed.']
         : []),
       ...changeWords(fact),
       ...missingWords(fact),

@@ -296,7 +296,10 @@ async function unusable(folder: string, { number, event }: NumberedEvent, cause:
     `${join(folder, file)}:${line}: event ${number} (${event}) has a wrong value (${reason})`,
     {
       cause,
-      next: act('remove this line, then run "costbook repair", which restores what the books still know.', 'repair'),
+      next: act(
+        'remove this line, then run "costbook repair", which restores this event from the warehouse.',
+        'repair',
+      ),
     },
   );
 }
@@ -385,7 +388,7 @@ async function readTail(
   return { events, file: files.at(-1)?.name, wholeBytes, last: (next ?? 1) - 1 };
 }
 
-const repairs = repair(', which restores what the books still know');
+const repairs = repair(', which restores these events from the warehouse');
 const accepting = act(
   'restore it from a backup, or run "costbook repair --accept-loss" to continue without the lost events.',
   'repair',
