@@ -1,5 +1,6 @@
 import type { HttpSend } from '../base/effects.ts';
 import { PlatformError, UsageError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import type { Instant } from '../time/time.ts';
 import { isGzipped, parseBody } from './body.ts';
 import { hostOf } from './http.ts';
@@ -48,7 +49,8 @@ export async function issueToken(
   const text = fields['access_token'] ?? fields['accessToken'] ?? fields['token'];
   const seconds = fields['expires_in'] ?? fields['expiresIn'];
   if (typeof text !== 'string') {
-    throw new UsageError(`oauth: found no access_token in the answer of ${placeOf(tokenUrl)}; correct tokenPath`);
+    const words = `oauth: found no access_token in the answer of ${placeOf(tokenUrl)}.`;
+    throw new UsageError(words, { next: act('correct tokenPath below oauth.') });
   }
   const lifeMs = typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : usualLifeMs;
   return { text, expiresAt: askedAt + lifeMs };
@@ -59,8 +61,8 @@ function explained(error: PlatformError, tokenUrl: string): Error {
   const { status = 0, retryable, found } = error;
   if (status >= 400 && status < 500 && status !== 402 && !retryable) {
     const what = status === 400 ? 'clientId and clientSecret' : 'tokenPath, clientId and clientSecret';
-    const words = `oauth: ${placeOf(tokenUrl)} refuses the client credentials (${found}); correct ${what}`;
-    return new UsageError(words, { cause: error });
+    const words = `oauth: ${placeOf(tokenUrl)} refuses the client credentials (${found}).`;
+    return new UsageError(words, { next: act(`correct ${what} below oauth.`), cause: error });
   }
   if (error.host !== undefined) return error;
   const { code, retryAfterMs } = error;

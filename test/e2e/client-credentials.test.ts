@@ -50,9 +50,9 @@ test('client credentials fetch the costs, and neither secret nor token is in any
   ended.push(await run(dir, ['ingest'], { secret: 'a-wrong-client-secret' }));
   expect(ended.at(-1)).toMatchObject({ exitCode: 2 });
   expect(ended.at(-1)?.stderr).toContain('refuses the client credentials (400: ');
-  expect(ended.at(-1)?.stderr).toContain('correct clientId and clientSecret');
+  expect(ended.at(-1)?.stderr).toContain('Correct clientId and clientSecret below oauth.');
   ended.push(await run(dir, ['ingest'], { more: ', tokenPath: /v0/no/token' }));
-  expect(ended.at(-1)?.stderr).toContain('correct tokenPath');
+  expect(ended.at(-1)?.stderr).toContain('Correct tokenPath, clientId');
   emulator.control.planFaults([
     { name: '503', rate: 0.5 },
     { name: 'error-objects', rate: 1 },
