@@ -9,8 +9,8 @@ with beside as (
       order by window_start, window_end
       rows between unbounded preceding and 1 preceding
     ) as covered_before
-  from ledger.covered
-  where replaced_by is null
+  -- Without the hours that a fast clock fetched before they began.
+  from coverage
 )
 select account, covered_before as hole_start, window_start as hole_end
 from beside

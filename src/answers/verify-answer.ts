@@ -4,6 +4,7 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
 import type { CommandInput } from '../options/read.ts';
 import {
+  differingWords,
   exportsInOthers,
   findExports,
   readExportsJournal,
@@ -65,12 +66,16 @@ export async function answerVerify(input: CommandInput, context: ChildContext): 
   const differences = verified.reduce((sum, one) => sum + one.differences.length, 0);
   const unproven = verified.filter(({ isUnproven }) => isUnproven).length;
   const isUsual = root === join(context.dir, 'exports');
-  const revoked = await revokedExports(root, verifier.shown, isUsual ? undefined : root);
+  const out = isUsual ? undefined : root;
+  const revoked = await revokedExports(root, verifier.shown, out);
+  const isRevoked = new Set(revoked.map(({ folder }) => folder));
+  const differing = verified.filter((one) => one.differences.length > 0 && !isRevoked.has(one.folder));
+  const again = await differingWords(root, new Set(differing.map(({ folder }) => folder)), out);
   await context.answer({ folder: root, exports: verified, differences, revoked }, () => {
     const open = unproven === 0 ? '' : `, ${unproven} not compared`;
     const found = `${differences === 0 ? 'no differences' : counted(differences, 'difference')}${open}`;
-    const words = revokedWords(revoked);
-    return `${counted(verified.length, 'export')}: ${found}\n${words === undefined ? '' : `${words}\n`}`;
+    const steps = [revokedWords(revoked), again].filter((words) => words !== undefined);
+    return [`${counted(verified.length, 'export')}: ${found}`, ...steps, ''].join('\n');
   });
   return differences + unproven === 0 ? exitCodes.done : exitCodes.unproven;
 }

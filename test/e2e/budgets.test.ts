@@ -226,11 +226,18 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
     expect((await run('backtest', 'team', '--file', file)).exitCode).toBe(2);
   });
 
-  test('books that are out of date cause a warning', async () => {
-    const { stderr } = await runCli(['budgets', '--dir', dir, '--now', '2026-10-13T03:00:00Z']);
+  test('books that are out of date cause a warning, and no budget is OK by them', async () => {
+    const { stdout, stderr } = await runCli(['budgets', '--dir', dir, '--now', '2026-10-13T03:00:00Z']);
     expect(stderr).toBe(
       'warning: budgets everything 2026-10, north 2026-10 are not complete: acc_one is complete through 2026-10-08T00:00:00Z only\n',
     );
+    expect(stdout).toContain(' EXCEEDED ');
+    const file = await draft('budgets:\n  - { name: all, period: monthly, amount: 5000 USD }\n');
+    const stateAt = async (day: string) => {
+      const asked = ['budgets', '--file', file, '--dir', dir, '--json', '--now', `2026-10-${day}T03:00:00Z`];
+      return JSON.parse((await runCli(asked)).stdout).budgets[0].state;
+    };
+    expect([await stateAt('08'), await stateAt('13')]).toEqual(['OK', null]);
   });
 
   test('wrong files, names and options end with 2', async () => {

@@ -289,6 +289,17 @@ describe.concurrent('costbook verify', () => {
     expect(differences[0]).toContain(`/ ${file?.sha256}`);
   });
 
+  test('says how to write an export again that differs, and that works as it is printed', async () => {
+    const { dir, folder } = await exported();
+    const [file] = (await manifestIn(folder)).files;
+    await truncate(join(folder, file?.name ?? ''), 100);
+    const found = await runCli(['verify', '--dir', dir]);
+    const [, words = ''] = /1 export differs\. .* write it again:\n {2}costbook (.*)\n$/.exec(found.stdout) ?? [];
+    expect(words).toMatch(/^report cost_by_workspace --month 2026-09 --format /);
+    expect(await runCli([...words.split(' '), '--dir', dir])).toMatchObject({ exitCode: 0 });
+    expect(await verify(dir)).toMatchObject({ exitCode: 0, differences: [] });
+  });
+
   test.each(formats.split(','))('finds a truncated and a missing %s', async (format) => {
     const { dir, folder } = await exported();
     const file = (await manifestIn(folder)).files.find((one) => one.format === format);

@@ -124,6 +124,10 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect({ exitCode, through: account.completeThrough }).toEqual({ exitCode: 0, through: '2026-09-10T01:00:00Z' });
     expect(account.windows).toBeLessThan(20);
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
+    // They are no hole in the books, for which nobody could do anything before 2100.
+    await ingest(dir, platform, { now: '2026-09-10T03:30:00Z' });
+    const check = await runCli(['check', '--dir', dir, '--now', '2026-09-10T03:40:00Z']);
+    expect(check.stdout).toContain('pass  coverage_has_no_hole\n');
   });
 
   test('and is then set days too far back is not called right, until it is', async () => {

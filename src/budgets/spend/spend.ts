@@ -110,6 +110,7 @@ async function readSums(
       completeThrough,
       burning: burningHours(expected, completeThrough),
       isAnswerable: !unanswerable.has(budget),
+      isOutOfDate: expected.some((one) => (one.completeThrough ?? 0) < dueThrough),
       parts: (partsByBudget.get(budget) ?? []).map((part) => (unanswerable.has(part) ? undefined : part)),
       gaps: [
         ...new Set([budget, ...(partsByBudget.get(budget) ?? [])].flatMap((each) => unanswerable.get(each) ?? [])),
@@ -127,29 +128,32 @@ async function readSums(
     lines.map(({ period }) => period),
     cache,
   );
-  return lines.map(({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, parts, gaps }, line) => {
-    const costOf = (of: string) =>
-      costs[spendWindows.findIndex((spendWindow) => spendWindow.line === line && spendWindow.of === of)];
-    const hasHours = covered.some((row) => row.spendWindow === line && row.hours > 0 && ours.includes(row.account));
-    const isKnown = isAnswerable && hasHours;
-    const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
-    const { total: burnt = 0n } = costOf('burning') ?? {};
-    return {
-      budget: budget.name,
-      period,
-      spent: isKnown ? spent : undefined,
-      spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
-      completeThrough,
-      gaps,
-      drivers: isKnown ? drivers : [],
-      ...(budget.scope.unit === undefined ? {} : { dimensions: dimensions.get(budget) ?? [] }),
-      ...(budget.parts === undefined ? {} : { parts: partSpends(budget.parts, parts, isKnown, costOf) }),
-      burnRate:
-        burning === undefined || !isAnswerable
-          ? undefined
-          : { ...burning, perDay: costOfDay({ ...burning, spent: burnt }) },
-    };
-  });
+  return lines.map(
+    ({ budget, period, accounts: ours, completeThrough, burning, isAnswerable, parts, gaps, isOutOfDate }, line) => {
+      const costOf = (of: string) =>
+        costs[spendWindows.findIndex((spendWindow) => spendWindow.line === line && spendWindow.of === of)];
+      const hasHours = covered.some((row) => row.spendWindow === line && row.hours > 0 && ours.includes(row.account));
+      const isKnown = isAnswerable && hasHours;
+      const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
+      const { total: burnt = 0n } = costOf('burning') ?? {};
+      return {
+        budget: budget.name,
+        period,
+        spent: isKnown ? spent : undefined,
+        spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
+        completeThrough,
+        gaps,
+        isOutOfDate,
+        drivers: isKnown ? drivers : [],
+        ...(budget.scope.unit === undefined ? {} : { dimensions: dimensions.get(budget) ?? [] }),
+        ...(budget.parts === undefined ? {} : { parts: partSpends(budget.parts, parts, isKnown, costOf) }),
+        burnRate:
+          burning === undefined || !isAnswerable
+            ? undefined
+            : { ...burning, perDay: costOfDay({ ...burning, spent: burnt }) },
+      };
+    },
+  );
 }
 
 /** The billing dimensions whose usage counts, of budgets in a unit of usage. */

@@ -16,6 +16,8 @@ export interface Spend {
   readonly completeThrough: Instant | undefined;
   /** Missing data that should be there by now, one sentence each. */
   readonly gaps: readonly string[];
+  /** Whether an account's books are older than they should be by now. */
+  readonly isOutOfDate?: boolean;
   /** The most expensive resources, in descending order; as many as fit a message. */
   readonly drivers: readonly Driver[];
   /** Only set for a shared budget. */
@@ -336,11 +338,11 @@ export function limitOf(budget: Budget, { at }: Threshold, { name }: CalendarPer
  */
 export type BudgetState = 'OK' | 'WARNING' | 'FORECAST' | 'EXCEEDED' | 'NO COUNTS';
 
-/** A budget's state; undefined if its spend is unknown. */
+/** A budget's state; undefined if its spend is unknown, or if nothing speaks against OK but books that are out of date. */
 export function stateOf(
   budget: Budget,
   period: CalendarPeriod,
-  { spent, per }: Pick<Spend, 'spent' | 'per'>,
+  { spent, per, isOutOfDate }: Pick<Spend, 'spent' | 'per' | 'isOutOfDate'>,
   forecast?: Pick<PeriodForecast, 'kind' | 'mean'> | Pick<NoPeriodForecast, 'kind'>,
 ): BudgetState | undefined {
   if (spent === undefined) return per === undefined ? undefined : 'NO COUNTS';
@@ -352,7 +354,8 @@ export function stateOf(
     forecast?.kind === 'forecast' &&
     (forecast.mean >= amountIn(budget, period.name) || isAt('forecast', forecast.mean));
   if (isForecast) return 'FORECAST';
-  return isAt('spent', spent) ? 'WARNING' : 'OK';
+  if (isAt('spent', spent)) return 'WARNING';
+  return isOutOfDate === true ? undefined : 'OK';
 }
 
 /** Whether a budget has a forecast threshold. */

@@ -5,6 +5,7 @@ export { type Manifest, manifestName, readManifest, sha256OfText } from './manif
 export { type FileToWrite, filesOf, type Published, type PublishedPlace, publishFiles } from './publish.ts';
 export { type RevokedClose, type RevokedExport, revokedCloses, revokedWords } from './revoked-closes.ts';
 export {
+  differingWords,
   earlierBooks,
   revokedExports,
   type ShownCloses,

@@ -1,6 +1,8 @@
 import { join, relative, sep } from 'node:path';
 import { act, type NextStep } from '../../base/next-step.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
+import { counted } from '../../text/counted.ts';
+import { forTerminal } from '../../text/safe-text.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { formatInstant, type Instant, parseMonth } from '../../time/time.ts';
 import { readSql, readSqlFolder } from '../../warehouse/sql/index.ts';
@@ -121,10 +123,34 @@ export async function revokedExports(root: string, shown: ShownCloses, out?: str
       closedAt: formatInstant(Math.max(...closes.map(({ closedAt }) => closedAt))),
       months: [...new Set(closes.map(({ month }) => month))].sort(),
       isClosedAgain: closes.every(({ isClosedAgain }) => isClosedAgain),
-      command: `${commandFor(manifest, below)}${out === undefined ? '' : ` --out ${shellWord(out)}`}`,
+      command: `${commandFor(manifest, below)}${outWords(out)}`,
     });
   }
   return found;
+}
+
+/** What to print about exports that differ and show no revoked close: the commands that write them again; undefined if there are none. */
+export async function differingWords(
+  root: string,
+  differing: ReadonlySet<string>,
+  out?: string,
+): Promise<string | undefined> {
+  const commands = new Set<string>();
+  for await (const { folder, manifest } of exportsBelow(root)) {
+    const below = relative(root, folder);
+    if (differing.has(below === '' ? '.' : below)) commands.add(`${commandFor(manifest, below)}${outWords(out)}`);
+  }
+  if (commands.size === 0) return undefined;
+  const [verb, them] = differing.size === 1 ? ['differs', 'it'] : ['differ', 'them'];
+  return [
+    `${counted(differing.size, 'export')} ${verb}. Find out who changed ${them}, or write ${them} again:`,
+    ...[...commands].map((command) => `  costbook ${forTerminal(command)}`),
+  ].join('\n');
+}
+
+/** The option of another folder than the usual one. */
+function outWords(out: string | undefined): string {
+  return out === undefined ? '' : ` --out ${shellWord(out)}`;
 }
 
 /** The command of an export: the parameters that are not the defaults are in the names of its folders. */
