@@ -15,7 +15,14 @@ import { parseStored } from '../base/former-formats.ts';
 import { nextWords } from '../base/next-step.ts';
 import type { Severity } from '../base/severity.ts';
 import { loadReadable } from '../config/index.ts';
-import { type AlertFact, type CurrentCauses, currentCauses, parseFact, wordsOf } from '../findings/index.ts';
+import {
+  type AlertFact,
+  type CurrentCauses,
+  currentCauses,
+  parseFact,
+  wordsOf,
+  wordsOfKind,
+} from '../findings/index.ts';
 import { keysOf, type Problem } from '../health/index.ts';
 import { actionOf, reading } from '../options/read.ts';
 import { actions, options } from '../options/table.ts';
@@ -275,7 +282,7 @@ function describeOpen(
   const many = `, ${row['occurrence']} ${fact.kind === 'anomaly' ? 'messages' : 'times'}`;
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row)
-    ? [`${overWords(fact)}: the next "costbook alert" ends this alert`]
+    ? [`${wordsOfKind(fact).over(fact).title}: the next "costbook alert" ends this alert`]
     : [detail, stepOf(fact.key, problems) ?? next];
   return [
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
@@ -291,30 +298,6 @@ function describeOpen(
 /** What people said that the anomaly was. */
 function feedbackOf(fact: AlertFact): string[] {
   return fact.kind === 'anomaly' ? feedbackSentences(fact) : [];
-}
-
-/** Why an open alert no longer applies. */
-function overWords(fact: AlertFact): string {
-  switch (fact.kind) {
-    case 'run':
-      return `"costbook ${fact.command}" has succeeded since`;
-    case 'stale':
-      return 'the books are up to date again';
-    case 'unproven':
-      return "the books match the platform's totals again";
-    case 'listings':
-      return 'the listings are up to date again';
-    case 'closed_month':
-      return 'the month was reopened, or costs what it did when it was closed';
-    case 'check':
-      return `check ${fact.check} passes again, or no longer exists`;
-    case 'dimension':
-      return 'the platform now lists the billing dimension';
-    case 'interface':
-      return "the platform's list matches its interface again";
-    default:
-      return 'its cause is gone';
-  }
 }
 
 function describeEnded(row: SqlRow): string {
