@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.ts';
 import { act, refusedListingStep } from '../base/next-step.ts';
 import { type AccountConfig, clientFor, type LocalConfig } from '../config/index.ts';
 import { refusedListings } from '../ingest/index.ts';
-import { type Client, listings, openListings, readWorkspaceNames } from '../platform/index.ts';
+import { askableWorkspaces, type Client, listings, openListings, readWorkspaceNames } from '../platform/index.ts';
 import { earliestVersion, operations, pagedListingsVersion } from '../platform/interface/index.ts';
 import { shorten } from '../text/safe-text.ts';
 import { readSql } from '../warehouse/sql/index.ts';
@@ -52,7 +52,7 @@ function isRefusal(error: unknown): error is PlatformError {
 
 /** The workspaces that a platform names to a token; none if it does not list them to it. */
 export async function workspacesOf(client: Client, about: string, signal: AbortSignal): Promise<readonly string[]> {
-  return readWorkspaceNames(client, about, signal).catch((error: unknown) => {
+  return readWorkspaceNames(client, about, signal).then(askableWorkspaces, (error: unknown) => {
     if (isRefusal(error)) return [];
     throw error;
   });
@@ -71,7 +71,7 @@ export async function reachFound(
   const { account: id } = about;
   const known =
     named.length > 0 ? [] : await books?.rows(await readSql('inventory', 'known_workspaces'), { account: id });
-  const names = [...named, ...(known ?? []).map((row) => String(row['workspace']))];
+  const names = [...named, ...askableWorkspaces((known ?? []).map((row) => String(row['workspace'])))];
   const tokens = inventory?.tokens ?? [];
   const own = names.filter((name) => !tokens.some(({ workspace }) => workspace === name));
   const tried = new Map<string | undefined, Tried>();
