@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { UnprovenError } from '../base/errors.ts';
 import { loadWithPresentNames } from '../base/former-formats.ts';
@@ -127,7 +128,7 @@ export async function damagedPages(root: string, { place, pages }: StoredLoad): 
   const damaged: string[] = [];
   for (const { file, sha256 } of pages) {
     try {
-      const bytes = await readFile(join(root, place, file));
+      const bytes = await bytesOf(join(root, place, file));
       if (sha256Of(bytes) !== sha256) damaged.push(`${file} has changed since it was stored (${bytes.length} bytes)`);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -137,9 +138,21 @@ export async function damagedPages(root: string, { place, pages }: StoredLoad): 
   return damaged;
 }
 
+/** The bytes of a regular file: a pipe is not waited for, and a device has no end. */
+async function bytesOf(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const isFile = (await file.stat()).isFile();
+    if (isFile) return await file.readFile();
+  } finally {
+    await file.close();
+  }
+  throw Object.assign(new Error('no regular file'), { code: 'EISDIR' });
+}
+
 /** Why a file cannot be read, from the code of the system's error. */
 function unreadable(code: string | undefined): string {
-  return code === 'EISDIR' ? 'is a folder, expected a file' : `cannot be read (${code})`;
+  return code === 'EISDIR' ? 'is no regular file' : `cannot be read (${code})`;
 }
 
 /** A page's file has changed since it was stored, or cannot be read. */
@@ -163,7 +176,7 @@ export function openLandingReader(root: string, load: StoredLoad): LandingReader
       unasked.delete(name);
       async function read({ file, number, sha256 }: StoredPage): Promise<DecodedPage> {
         const path = join(root, load.place, file);
-        const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+        const bytes = await bytesOf(path).catch((error: NodeJS.ErrnoException) => {
           throw new DamagedPageError(`${name}: ${path} ${unreadable(error.code)}`, { cause: error });
         });
         if (sha256Of(bytes) !== sha256) {
@@ -202,7 +215,7 @@ async function readLoad(root: string, place: string, loadNumber: number): Promis
   const loss = { loadNumber, place, account: undefined, window: undefined };
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = (await bytesOf(path)).toString('utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} ${unreadable(code)}` };

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Log } from '../base/effects.ts';
 import { CostbookError, DamagedFileError, MachineError, UnprovenError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import {
   DamagedPageError,
   damagedPages,
@@ -24,6 +25,9 @@ import { readWindow } from './fetch-window.ts';
 
 /** Each query uses one of libuv's four threads; one stays free to read files. */
 const queriesAtOnce = 3;
+
+/** More loads than can be lost between two that are there. */
+const mostLost = 100_000;
 
 /** How many loads a message names before it counts the rest. */
 const loadsNamed = 20;
@@ -217,6 +221,13 @@ async function findAnswers({
   const inBooks = new Map((await loadsInBooks()).map((load) => [load.loadNumber, load]));
   const last =
     throughLoad ?? [stored.loads.at(-1)?.record.loadNumber ?? 0, ...inBooks.keys()].reduce((a, b) => Math.max(a, b));
+  // Loads are numbered one at a time. Whatever says another number is no gap of so many loads.
+  if (last - first > stored.loads.length + stored.losses.length + inBooks.size + mostLost) {
+    const found = stored.loads.at(-1)?.place ?? root;
+    throw new UnprovenError(`found load ${last} in ${join(root, found)}, which cannot be of these books`, {
+      next: act('move that folder away.'),
+    });
+  }
   const isWanted = (number: number) => number > first && number <= last;
   const loads = stored.loads.filter(({ record }) => isWanted(record.loadNumber));
   const folders = stored.losses.filter(({ loadNumber }) => isWanted(loadNumber));

@@ -1,5 +1,6 @@
 // Second tier: Twenty ways to break files, each with several commands; e2e/one-month repairs one of them.
 
+import { execFileSync } from 'node:child_process';
 import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -855,6 +856,24 @@ test('repair gives load folders with mixed-up names their own again, and sets no
   expect(JSON.parse(repaired.stdout)).toMatchObject({ reason: null, lost: { loads: [] }, movedAside: [] });
   expect((await readdir(folder)).sort()).toEqual(names);
   expect((await runCli(['rebuild', '--into', into, '--dir', dir])).exitCode).toBe(0);
+});
+
+test('a load of an impossible number, and a pipe in place of a page, are named: nothing waits or counts for ever', async () => {
+  const dir = await books.broken();
+  const folder = join(dir, 'data', 'landing', 'acc_one');
+  const [first = ''] = (await readdir(folder)).filter((name) => name.startsWith('load-')).sort();
+  const other = join(folder, 'load-999999999');
+  await cp(join(folder, first), other, { recursive: true });
+  const text = await readFile(join(other, 'load.json'), 'utf8');
+  await writeFile(join(other, 'load.json'), text.replace('"loadNumber": 1,', '"loadNumber": 999999999,'));
+  const repaired = await runCli(['repair', '--dir', dir]);
+  expect([repaired.exitCode, repaired.stderr]).toEqual([4, expect.stringContaining('Move that folder away')]);
+  await rm(other, { recursive: true });
+  const page = (await readdir(join(folder, first))).find((name) => name !== 'load.json') ?? '';
+  await rm(join(folder, first, page));
+  execFileSync('mkfifo', [join(folder, first, page)]);
+  const rebuilt = await runCli(['rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--dir', dir]);
+  expect([rebuilt.exitCode, rebuilt.stderr]).toEqual([4, expect.stringContaining(`pages are missing, the first is ${page}`)]);
 });
 
 test('a copy of a landing folder under a higher number does not stop an ingest', async () => {

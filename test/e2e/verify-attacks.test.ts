@@ -216,6 +216,18 @@ test.each([
   },
 );
 
+test('an export in the folder of another instant, or of the present of a closed month, is not the same', async () => {
+  const { dir, folder } = await exported('csv');
+  const line = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'csv'];
+  await nights.publish(dir, 'second');
+  expect((await runCli([...line, '--as-of', '2026-10-01T20:00:00Z'])).exitCode).toBe(0);
+  expect(await verify(dir)).toMatchObject({ exitCode: 0, said: [] });
+  const shared = join(dir, 'shared');
+  await cp(folder, join(shared, 'as-of=2026-10-01T230000Z', 'cost_by_workspace', period), { recursive: true });
+  const found = await verify(dir, shared);
+  expect([found.exitCode, found.said]).toEqual([4, ['as-of: an export as of 2026-10-01T12:30:00Z']]);
+});
+
 test.each([
   join('BILLING_PERIOD=2026-08', 'data.csv'),
   join('BILLING_PERIOD=2026-08', 'x', 'part-0.parquet'),

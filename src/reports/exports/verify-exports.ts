@@ -308,10 +308,14 @@ async function verifyOnce(
  * What the names of an export's folders say else than its manifest: each names a value of a parameter. Those below the folder of
  * the report are its parameters alone, each once: under another name, readers of the report would read the same rows again.
  */
-function placeDifferences(root: string, folder: string, { report, parameters }: Manifest): Omit<Difference, 'file'>[] {
+function placeDifferences(root: string, folder: string, manifest: Manifest): Omit<Difference, 'file'>[] {
+  const { report, parameters, asOf, closedAt } = manifest;
   const found: Omit<Difference, 'file'>[] = [];
   for (const part of relative(root, folder).split(sep)) {
     const [segment, said] = partsOf(part);
+    if (segment === 'as-of' && (said === 'now' ? closedAt !== null : said !== asOf.replaceAll(':', ''))) {
+      found.push({ what: segment, found: `an export as of ${asOf}`, expected: said });
+    }
     const name = nameOf(segment);
     const value = parameters[name];
     if (segment === '' || (value === undefined && name !== 'month') || part === segmentOf(segment, value ?? null))
@@ -337,7 +341,7 @@ function placeDifferences(root: string, folder: string, { report, parameters }: 
 
 /** The name and the value in a folder's name; both are empty if it is of no parameter. */
 function partsOf(part: string): readonly [string, string] {
-  const [, segment = '', said = ''] = /^(\w+)=(.*)$/.exec(part) ?? [];
+  const [, segment = '', said = ''] = /^([\w-]+)=(.*)$/.exec(part) ?? [];
   return [segment, said];
 }
 
