@@ -1,7 +1,7 @@
 import { DamagedFileError, MachineError } from '../base/errors.ts';
 import type { Instant, Window } from '../time/time.ts';
 import { type Books, extentOf, openBooks, withBooks } from '../warehouse/integrity/index.ts';
-import { bindCheck, type Check, type CheckResult, maxOffendersShown, runCheck } from '../warehouse/ledger/index.ts';
+import { type Check, type CheckResult, maxOffendersShown, runCheck } from '../warehouse/ledger/index.ts';
 import { isBuiltIn } from '../warehouse/sql/index.ts';
 import type { Connection, HoursBetween } from '../warehouse/store/index.ts';
 import type { Parent } from './protocol.ts';
@@ -110,7 +110,7 @@ async function runAlone(
 
 async function runOne(connection: Connection, check: Check, isDry: boolean): Promise<CheckReported> {
   try {
-    const { check: _, error, ...found } = await (isDry ? bindCheck : runCheck)(connection, check);
+    const { check: _, error, ...found } = await runCheck(connection, check, { isDry });
     return { ...found, failure: error && asFailure(error) };
   } catch (error) {
     if (!(error instanceof MachineError || error instanceof DamagedFileError)) throw error;

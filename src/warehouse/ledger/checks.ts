@@ -82,8 +82,16 @@ export async function rememberChecks(connection: Connection): Promise<void> {
   });
 }
 
-/** Runs a check and counts its rows without storing them. Wrong SQL is in the result; throws MachineError. */
-export async function runCheck(connection: Connection, check: Check): Promise<CheckResult> {
+/**
+ * Runs a check and counts its rows without storing them; a dry run only lets DuckDB parse and bind it, or a report instead.
+ * Wrong SQL is in the result; throws MachineError.
+ */
+export async function runCheck(
+  connection: Connection,
+  check: Check,
+  { isDry = false }: { readonly isDry?: boolean } = {},
+): Promise<CheckResult> {
+  if (isDry) return bindCheck(connection, check);
   const cells: (string | undefined)[][] = [];
   const rows: Record<string, JsonValue>[] = [];
   let columns: readonly SqlColumn[] = [];
@@ -108,8 +116,7 @@ export async function runCheck(connection: Connection, check: Check): Promise<Ch
   }
 }
 
-/** Lets DuckDB parse and bind a check, or a report instead, without running it. Wrong SQL is in the result. */
-export async function bindCheck(connection: Connection, check: Check): Promise<CheckResult> {
+async function bindCheck(connection: Connection, check: Check): Promise<CheckResult> {
   const nothing = { check, columns: [], cells: [], rows: [] };
   try {
     if (check.problem !== undefined) throw new UsageError(check.problem);

@@ -12,7 +12,6 @@ export {
   unprovenWindows,
 } from './accounts.ts';
 export {
-  bindCheck,
   type Check,
   type CheckResult,
   hashOfChecks,
