@@ -74,6 +74,7 @@ export async function settle(asked: Asked, folder: string, context: SetupContext
       if (ask === undefined || !(error instanceof CostbookError) || context.signal.aborted || !isAnswered) throw error;
       tell(`costbook: ${messageOf(error)}`);
       [url, token, account] = [undefined, tokenOf(asked, folder, context), asked.account ?? env['COSTBOOK_ACCOUNT']];
+      if (asked.headerPrefix === undefined) headers = undefined;
     }
   }
 }
