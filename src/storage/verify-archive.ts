@@ -91,6 +91,11 @@ export async function verifyArchive(
     unknown += load.isUnknown ? 1 : 0;
     differences.push(...load.differences);
   }
+  for (const [number, [object]] of loads) {
+    // Those that are here are being sent. Somebody who restores the archive would have the others in the books.
+    if (number <= through || here.placeOf(number) !== undefined || object === undefined) continue;
+    differences.push({ file: object.key, what: 'file', found: 'a load after the last one', expected: 'nothing' });
+  }
   return { loads: loads.size, pages, through, unknown, differences };
 }
 

@@ -873,7 +873,10 @@ test('a load of an impossible number, and a pipe in place of a page, are named: 
   await rm(join(folder, first, page));
   execFileSync('mkfifo', [join(folder, first, page)]);
   const rebuilt = await runCli(['rebuild', '--into', join(dir, 'rebuilt.duckdb'), '--dir', dir]);
-  expect([rebuilt.exitCode, rebuilt.stderr]).toEqual([4, expect.stringContaining(`pages are missing, the first is ${page}`)]);
+  expect([rebuilt.exitCode, rebuilt.stderr]).toEqual([
+    4,
+    expect.stringContaining(`pages are missing, the first is ${page}`),
+  ]);
 });
 
 test('a copy of a landing folder under a higher number does not stop an ingest', async () => {

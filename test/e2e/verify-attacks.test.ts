@@ -303,6 +303,7 @@ test.each([
   ],
   // Whoever wrote it may have it claim all memory.
   ['garbage', 'arrow', () => 'ARROW1', /^the rows of latest\.arrow can only be known by its manifest/],
+  ['garbage', 'parquet', () => 'PAR1', /^the rows of latest\.parquet can only be known by its manifest/],
 ] as const)('a copy with %s, which readers do not agree on, is not the same', async (_, format, change, said) => {
   const { dir, folder } = await exported(format);
   const copy = join(dir, 'copy');

@@ -135,6 +135,21 @@ test('a load of the archive that this project does not have is unknown', async (
   expect(found).toMatchObject({ differences: [], unknown: 1 });
 });
 
+test('a load after the last one is a difference, unless it is here and being sent', async () => {
+  const store = memoryStore();
+  const { root, loads } = await landingOf(own);
+  await archiveLoads(store, root, loads, silent);
+  const more = await landingOf({ ...own, 'acc/load-000000003': 'three' });
+  await store.putText('acc/load-000000003/detail-0001.json', 'three', {}, undefined);
+  expect((await verifyArchive(store, silent, await landingHere(more.root, more.loads)))?.differences).toEqual([]);
+  expect((await verifyArchive(store, silent, await landingHere(root, loads)))?.differences).toEqual([
+    {
+      ...{ file: 'acc/load-000000003/detail-0001.json', what: 'file' },
+      ...{ found: 'a load after the last one', expected: 'nothing' },
+    },
+  ]);
+});
+
 test('a load in another folder than here, or in two, is a difference', async () => {
   const store = memoryStore();
   const { root, loads } = await landingOf(own);

@@ -33,18 +33,16 @@ export interface ExportFormat {
   write(path: string, question: Question, options: FormatOptions): Promise<number>;
   /** The figures of a file. Throws if it is not readable in this format. */
   figures(connection: Connection, path: string, column: CostColumn | undefined): Promise<Figures>;
-  /**
-   * How its rows are compared with the books, cell by cell, whoever wrote the file. Without this, a file is read only if
-   * this project wrote these bytes: an Arrow file could claim all memory, and a workbook be read for hours.
-   */
+  /** How its rows are compared with the books, cell by cell. */
   readonly rows?: {
     /** The columns of a file, in its order; undefined if it has no rows to tell. Throws if it cannot be read. */
     columns(files: Connection, path: string): Promise<readonly string[] | undefined>;
     /** The cells of these columns as text, row by row. */
     cells(files: Connection, path: string, columns: readonly string[]): AsyncIterable<readonly string[]>;
     /**
-     * Whether all readers find the same cells in any such file. The footer of a Parquet file says names and decimals twice:
-     * where somebody made both differ, DuckDB reads the costs of the books and pandas others.
+     * Whether all readers find the same cells in any such file. Only such a file is read if somebody else may have written it:
+     * others could claim all memory. The footer of a Parquet file says names and decimals twice: where somebody made both differ,
+     * DuckDB reads the costs of the books and pandas others.
      */
     readonly readsAlike?: true;
     /** Whether texts that look like a formula are escaped. */

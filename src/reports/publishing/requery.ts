@@ -116,9 +116,9 @@ export async function openExportVerifier(
     async requery(stored, folder, intact) {
       const { manifest, sha256 } = stored;
       await catchUp(stored, folder);
-      const compared = await query(manifest, folder, intact);
-      const { forged, isOlder } = await judgedBy(journal, stored, folder);
       const isKnown = await journal.has(folder, sha256);
+      const compared = await query(manifest, folder, isKnown ? intact : intact.filter(readsAlike));
+      const { forged, isOlder } = await judgedBy(journal, stored, folder);
       const answered = isKnown ? compared : withUnreadRows(compared, manifest, intact);
       const isUnknown = isOlder && answered.notCompared !== undefined;
       return {
