@@ -158,7 +158,7 @@ function receiptOf({ answer, reason }: Extract<Attempt, { outcome: 'delivered' }
 /** Whether a failed message is never sent again. */
 function isGivenUp(
   { outcome }: Attempt,
-  { queuedAt, sink }: PendingMessage,
+  { queuedAt, lastTriedAt, sink }: PendingMessage,
   acting: ActingRules | undefined,
   { giveUpDays, now, tellOf }: Delivering,
 ): boolean {
@@ -167,7 +167,9 @@ function isGivenUp(
   if (tellOf(sink) === 'removed') return true;
   // The platform may have done it; and a paragraph of a model comes too late in the next run.
   if (acting !== undefined && (outcome === 'unknown' || acting.isModel)) return true;
-  return now() >= queuedAt + giveUpDays * dayMs;
+  // After a longer gap, the clock may have jumped: it is given up in a night after another one.
+  const isOld = (since: Instant) => now() >= since + giveUpDays * dayMs;
+  return isOld(queuedAt) && lastTriedAt !== undefined && !isOld(lastTriedAt);
 }
 
 /** The answers that messages to a sink show. */

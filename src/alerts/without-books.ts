@@ -312,7 +312,13 @@ function deliverWithoutBooks(
   return deliver({
     outbox: {
       pendingMessages: async () =>
-        messages.map((message, number) => ({ ...message, number, queuedAt, mayBeRepeat: mayBeRepeat(message.sink) })),
+        messages.map((message, number) => ({
+          ...message,
+          number,
+          queuedAt,
+          lastTriedAt: effects.now(),
+          mayBeRepeat: mayBeRepeat(message.sink),
+        })),
       deliveryBegan: async () => undefined,
       deliveryEnded: async () => undefined,
       answersSince: async () => [],

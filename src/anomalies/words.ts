@@ -110,7 +110,7 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
 
 /** The money first: what it has cost so far, and by the end of the month if it goes on. */
 function titleOf(fact: AnomalyFact): string {
-  const { anomaly, isUp, firstDay, lastDay } = fact;
+  const { anomaly, isUp, isOver, firstDay, lastDay } = fact;
   const subject = anomalySubject(fact);
   const amount = amountOf(fact.impact);
   const usual = `${amount} ${isUp ? 'more' : 'less'} than usual`;
@@ -118,10 +118,14 @@ function titleOf(fact: AnomalyFact): string {
   switch (anomaly) {
     case 'new':
       return `${amount} for ${subject}, which is new, ${when}`;
-    case 'drop':
-      return isCredit(fact)
-        ? `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`
-        : `${subject} has cost nothing since ${dayWords(firstDay, lastDay)}; usual: ${amountOf(fact.expected)} a day`;
+    case 'drop': {
+      if (isCredit(fact))
+        return `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`;
+      const nothing = isOver
+        ? `cost nothing ${anomalySpan(fact)}`
+        : `has cost nothing since ${dayWords(firstDay, lastDay)}`;
+      return `${subject} ${nothing}; usual: ${amountOf(fact.expected)} a day`;
+    }
     case 'price': {
       const percent = shareOf(difference(fact.cost, fact.expected), fact.expected);
       return `${usual} ${when}: the price of ${subject} ${isUp ? 'rose' : 'fell'} by ${percent} %`;
@@ -253,7 +257,7 @@ function drivenWords(fact: AnomalyFact): string {
   const since =
     firstHour === null
       ? ''
-      : `, since about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
+      : `, ${fact.isOver ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
   const direction = isUp ? 'up' : 'down';
   if (
     moved === null ||

@@ -116,9 +116,7 @@ export const unreadListingStep: NextStep = wait(
 );
 
 /** The next step if the account's quota or credit is used up (402). */
-export const quotaStep: NextStep = act(
-  "add credit to the platform's account, or raise its quota; the next run then fetches what is missing.",
-);
+export const quotaStep: NextStep = act("add credit to the platform's account, or raise its quota.");
 
 /** The next step if the platform failed, and a later request may succeed. */
 export const waitForPlatform: NextStep = wait(

@@ -183,6 +183,24 @@ describe('the text of an anomaly', () => {
     return plainText({ ...message, id: 'id', mayBeRepeat: false, isTest: false });
   };
 
+  test('of a cost that was gone for a day says so, and not that it is gone since', () => {
+    const gone = {
+      ...example,
+      anomaly: 'drop',
+      isUp: false,
+      cost: '0.000000000000',
+      moved: null,
+      expected: '18.36',
+    } as const;
+    const day = { firstDay: '2026-11-12', lastDay: '2026-11-12' };
+    expect(wordsOf({ ...gone, ...day, isOver: false })).toContain(
+      ' has cost nothing since 12 Nov; usual: 18.36 USD a day',
+    );
+    const over = wordsOf({ ...gone, ...day, isOver: true });
+    expect(over).toContain(' cost nothing on 12 Nov; usual: 18.36 USD a day');
+    expect(over).not.toContain('since');
+  });
+
   test('says that a credit is a credit, not that spending stopped', () => {
     const words = wordsOf({ ...example, anomaly: 'drop', isUp: false, cost: '-50.000000000000', moved: null });
     expect(words).toContain('was credited 50.00 USD more than it cost');

@@ -78,6 +78,8 @@ export type RecordedEvaluation = Partial<Evaluation> & { readonly runNumber: num
 export interface PendingMessage extends NewMessage {
   readonly number: number;
   readonly queuedAt: Instant;
+  /** When a run tried to send it last; undefined if none did. */
+  readonly lastTriedAt: Instant | undefined;
   /** Whether an earlier run may have sent it: that run was killed, or the sink's answer was lost. */
   readonly mayBeRepeat: boolean;
 }
@@ -120,6 +122,7 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
     summary: textOrUndefined(row['summary']),
     message: String(row['message']),
     queuedAt: Number(row['queued_at']),
+    lastTriedAt: row['last_tried_at'] === null ? undefined : Number(row['last_tried_at']),
     mayBeRepeat: row['may_be_repeat'] === true,
   }));
 }
