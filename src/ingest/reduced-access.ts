@@ -1,5 +1,6 @@
 import { UnprovenError } from '../base/errors.ts';
 import { type NextStep, reducedAccessStep, reducedTotalsStep, renamedStep } from '../base/next-step.ts';
+import { usd } from '../money/money.ts';
 import type { ComparedTotals } from '../warehouse/load/index.ts';
 import type { Role } from '../warehouse/page.ts';
 
@@ -41,13 +42,18 @@ export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined
     return { code: 'reduced_totals', found: `${names.join(', ')}: ${same}`, next: renamedStep };
   }
   const found = isLess
-    ? `over ${days} settled days with cost, the platform now reports ${theirs.toFixed(2)} USD, but the books have ` +
-      `${ours.toFixed(2)} USD for the same days`
+    ? `over ${days} settled days with cost, the platform now reports ${usdOf(theirs)}, but the books have ` +
+      `${usdOf(ours)} for the same days`
     : isEmpty
       ? `the platform no longer reports any cost on ${empty.days} settled days from ${empty.from} to ${empty.to}, for which the ` +
-        `books have ${empty.ours.toFixed(2)} USD`
+        `books have ${usdOf(empty.ours)}`
       : `the platform no longer reports any cost, on any settled day, for ${workspacesGone.join(', ')}`;
   return { code: 'reduced_totals', found, next: reducedTotalsStep };
+}
+
+/** A sum as every other surface shows it: two decimals of a double are 186.99 of 186.995. */
+function usdOf(sum: number): string {
+  return usd(sum.toFixed(12));
 }
 
 /**
