@@ -1,6 +1,6 @@
 // Second tier: Three months with every signed export before and after; e2e/one-month closes one month.
 
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
@@ -476,6 +476,15 @@ test('close does not freeze a month under other rules than those in the file', a
   // What was exported before is the same, but not what the month bills now.
   expect((await run(at, 'verify')).stdout).toMatch(
     /same .*reconciliation_summary.*\n +note: 2026-09 was closed at .* after this export/,
+  );
+  // Nor does the present of a closed month become its close in a folder without "as-of".
+  const copy = join(dir, 'copy', 'cost_by_workspace');
+  const present = ['report', 'cost_by_workspace', '--month', '2026-09', '--as-of', 'now', '--format', 'csv'];
+  await night('2026-11-07T12:30:00Z');
+  expect((await run('2026-11-07T13:00:00Z', ...(present as [string]))).exitCode).toBe(0);
+  await cp(join(dir, 'exports', 'as-of=now', 'cost_by_workspace'), copy, { recursive: true });
+  expect((await run('2026-11-07T13:00:00Z', 'verify', join(dir, 'copy'))).stdout).toMatch(
+    /note: 2026-09 was closed at .* before this export: it shows the month as of later, and not as it was closed/,
   );
   const { stdout } = await run(at, 'report', 'chargeback_summary', '--month', '2026-09', '--json');
   expect(JSON.parse(stdout).rows.map(({ owner }: { owner: string }) => owner)).toContain('N');

@@ -310,16 +310,17 @@ function convertedColumns({ currency }: Manifest): ReadonlySet<string> {
   return new Set([...Object.values(currency.columns), `${code}_rate`, `${code}_rate_date`]);
 }
 
-/** A note if the month of an export was closed after it was written: the close may bill more than it shows. */
+/** A note if the month of an export was closed after it was written, or before and it shows the present: the close may bill more. */
 function closedSince(closed: readonly ClosedMonth[], manifest: Manifest, folder: string): string[] {
   const { month } = manifest.parameters;
   if (manifest.closedAt !== null || typeof month !== 'string' || folder.includes('as-of=')) return [];
   const close = closed.find((one) => formatMonth(one.month) === month);
-  if (close === undefined || close.closedAt <= Date.parse(manifest.asOf)) return [];
-  return [
-    `${month} was closed at ${formatInstant(close.closedAt)}, after this export: it shows the month before its close. Run the ` +
-      'report again',
-  ];
+  if (close === undefined) return [];
+  const [order, shows] =
+    close.closedAt > Date.parse(manifest.asOf)
+      ? ['after this export', 'it shows the month before its close']
+      : ['before this export', 'it shows the month as of later, and not as it was closed'];
+  return [`${month} was closed at ${formatInstant(close.closedAt)}, ${order}: ${shows}. Run the report again`];
 }
 
 /**
