@@ -14,7 +14,7 @@ with months as (
     date_diff('hour', month_start, month_start + interval 1 month) as month_hours,
     date_diff('hour', base_start, base_start + interval 1 month) as base_hours
 ),
---! include: compared_hours
+--! include: hours_in_common
 hours as (
   -- Only hours with usage have a price. Cost without usage (credits, fees) has its own column.
   select

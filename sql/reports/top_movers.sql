@@ -12,7 +12,7 @@ with months as (
     date_diff('hour', month_start, month_start + interval 1 month) as month_hours,
     date_diff('hour', base_start, month_start) as base_hours
 ),
---! include: compared_hours
+--! include: hours_in_common
 hours as (
   select
     hourly_costs.series_id,

@@ -112,7 +112,7 @@ export async function closeMonth(closing: Closing): Promise<MonthClose> {
       if (same !== undefined) context.tell(`warning: ${same}`);
     }
     const units = await knownUnits(connection);
-    const closedAt = await warehouse.closeMonth(
+    const closedAt = await warehouse.recordClose(
       { month: month.start, runNumber, accounts: closes, units, rate },
       context.effects.now(),
     );

@@ -38,7 +38,7 @@ export interface PeriodEnd {
  * Where a running period ends: every message, page and answer asks here. Undefined if no hour of it is complete, or if it
  * is over. Pure.
  */
-export function periodEnd(running: RunningPeriod): PeriodEnd | undefined {
+export function expectedEnd(running: RunningPeriod): PeriodEnd | undefined {
   const { period, amount, completeThrough, spent, spentComplete, rest } = running;
   if (completeThrough <= period.start || completeThrough >= period.end) return undefined;
   const { mean, path, anomalies = [] } = rest;

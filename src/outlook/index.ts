@@ -1,2 +1,2 @@
-export { type PeriodEnd, periodEnd } from './ends.ts';
+export { expectedEnd, type PeriodEnd } from './ends.ts';
 export { costAtPace, costOfDay, type KnownSpend, knownHours } from './pace.ts';

@@ -17,9 +17,9 @@ export interface BooksKnown {
 const weekMs = 7 * dayMs;
 
 /**
- * What a window of complete hours is compared with, everywhere: a window with the same hours. Whole months, and a month so
- * far, with as many months before; any other one so many whole weeks before that the two do not overlap, so that both have the
- * same weekdays and hours. Time before the books is unknown, and compared with nothing. Pure.
+ * What a window of complete hours is compared with, on pages, in messages and in summaries: a window with the same hours.
+ * Whole months, and a month so far, with as many months before; any other one so many whole weeks before that the two do not
+ * overlap, so that both have the same weekdays and hours. Time before the books is unknown, and compared with nothing. Pure.
  */
 export function comparedWith(
   window: Window,

@@ -212,7 +212,7 @@ test('closed months plus corrections always equal the current numbers, and bille
             await knownUnits(connection),
             inMonth(await connection.rows('select * from costs_billed order by all'), 'billing_month', month),
           ]);
-          const closedAt = await warehouse.closeMonth(
+          const closedAt = await warehouse.recordClose(
             { month, runNumber: run.number, accounts: byAccount, units, rate },
             now,
           );

@@ -76,7 +76,7 @@ async function take(dir: string, steps: readonly Step[]): Promise<void> {
         await knownUnits(connection),
       ]);
       const now = firstNow + loadNumber * 10_000 + 5_000;
-      await warehouse.closeMonth({ month, runNumber: 1, accounts: billed, units, rate: undefined }, now);
+      await warehouse.recordClose({ month, runNumber: 1, accounts: billed, units, rate: undefined }, now);
     }
     stage.close();
     await warehouse.publish();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { periodEnd } from '../../src/outlook/ends.ts';
+import { expectedEnd } from '../../src/outlook/ends.ts';
 import { costAtPace, costOfDay, knownHours } from '../../src/outlook/pace.ts';
 
 const period = { start: Date.UTC(2026, 10), end: Date.UTC(2026, 11) };
@@ -10,7 +10,7 @@ const path = [
   { start: Date.UTC(2026, 10, 30), spent: 1400n },
 ];
 
-function end(amount: bigint, spent: bigint, more: Partial<Parameters<typeof periodEnd>[0]> = {}) {
+function end(amount: bigint, spent: bigint, more: Partial<Parameters<typeof expectedEnd>[0]> = {}) {
   const rest = {
     mean: 1400n,
     path,
@@ -19,7 +19,7 @@ function end(amount: bigint, spent: bigint, more: Partial<Parameters<typeof peri
       { key: 'also', added: 80n },
     ],
   };
-  return periodEnd({ ...{ period, amount, completeThrough: through, spent, spentComplete: spent, rest }, ...more });
+  return expectedEnd({ ...{ period, amount, completeThrough: through, spent, spentComplete: spent, rest }, ...more });
 }
 
 describe('the end of a period', () => {

@@ -9,6 +9,8 @@ import { parseAnomalyRules } from '../../src/anomalies/rules.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
+import { severityKinds } from '../../src/config/sink-settings.ts';
+import { dataKinds } from '../../src/findings/kinds/index.ts';
 import { parseJob } from '../../src/jobs/parse.ts';
 import { violations } from '../support/json-schema.ts';
 import { newProject } from '../support/project.ts';
@@ -21,6 +23,10 @@ await mkdir(join(folder, 'jobs'));
 await writeFile(join(folder, 'jobs', 'owners.csv'), 'workspace,product\nnorth,search\n');
 await writeFile(join(folder, 'jobs', 'finance.csv'), 'budget,period,amount\nfrom_table,2026-10,5\n');
 await writeFile(join(folder, 'jobs', 'orders.csv'), 'date,count\n2026-10-01,5\n');
+
+test('every kind of alert about the data has a severity that costbook.yaml can set', () => {
+  expect(severityKinds.toSorted()).toEqual(dataKinds.map(({ name }) => name).sort());
+});
 
 type Name = keyof typeof yamlSchemas;
 

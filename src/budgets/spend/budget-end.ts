@@ -1,4 +1,4 @@
-import { type PeriodEnd, periodEnd } from '../../outlook/index.ts';
+import { expectedEnd, type PeriodEnd } from '../../outlook/index.ts';
 import { amountIn, type Budget } from '../rules/budget.ts';
 import type { SpendNow } from './spend.ts';
 
@@ -18,6 +18,6 @@ export function endOfBudget(budget: Budget, spend: SpendNow): EndOfBudget | unde
     return undefined;
   }
   const amount = amountIn(budget, period.name);
-  const end = periodEnd({ period, amount, completeThrough, spent, spentComplete: spent - spentSince, rest });
+  const end = expectedEnd({ period, amount, completeThrough, spent, spentComplete: spent - spentSince, rest });
   return end && { ...end, from: forecast?.kind === 'forecast' ? 'forecast' : 'pace' };
 }

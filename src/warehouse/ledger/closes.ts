@@ -174,7 +174,7 @@ export async function knownUnits(connection: Connection): Promise<KnownUnit[]> {
 }
 
 /** Writes a close to journal and ledger; `closedAt` is after everything recorded before. */
-export async function closeMonth(
+export async function recordClose(
   connection: Connection,
   recorder: Recorder,
   { month, runNumber, accounts, units, rate }: MonthClose,

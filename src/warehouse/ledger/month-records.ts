@@ -2,7 +2,7 @@ import { formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { Connection } from '../store/connection.ts';
-import { type ClosedMonth, closedMonths, closeMonth, type MonthClose, reopenMonth } from './closes.ts';
+import { type ClosedMonth, closedMonths, type MonthClose, recordClose, reopenMonth } from './closes.ts';
 import type { WriteClock } from './write-clock.ts';
 
 /** Closed months, and allocation rules. */
@@ -10,7 +10,7 @@ export interface MonthRecords {
   /** The closed months, oldest first. */
   closedMonths(): Promise<ClosedMonth[]>;
   /** Stores what a month bills as of now; returns the instant of the close. */
-  closeMonth(close: MonthClose, now: Instant): Promise<Instant>;
+  recordClose(close: MonthClose, now: Instant): Promise<Instant>;
   /** Opens a closed month again. */
   reopenMonth(month: Instant, reason: string, now: Instant): Promise<Instant>;
   /** Activates allocation rules (their definition as JSON), or removes them; false if they are unchanged. */
@@ -21,9 +21,9 @@ export interface MonthRecords {
 export function monthRecords(connection: Connection, recorder: Recorder, clock: WriteClock): MonthRecords {
   return {
     closedMonths: () => closedMonths(connection),
-    async closeMonth(close, now) {
+    async recordClose(close, now) {
       const closedAt = clock.closedAt(now);
-      await closeMonth(connection, recorder, close, closedAt);
+      await recordClose(connection, recorder, close, closedAt);
       return closedAt;
     },
     async reopenMonth(month, reason, now) {
