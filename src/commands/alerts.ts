@@ -31,6 +31,7 @@ import { writingRun } from '../runs/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { oneOf } from '../text/choices.ts';
+import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, formatSecond } from '../time/time.ts';
@@ -261,7 +262,7 @@ function describeNotSent({ found, also, follows, next }: Problem): string {
     ...[found, ...also].map((line) => `🔴 new       ${line}`),
     ...follows.map((words) => `   So: ${words}`),
     `   ${nextWords(next)}`,
-    '   not sent yet: the next "costbook alert" sends it, if it still holds then',
+    '   nobody was notified of this: "costbook alert" does it now',
   ];
   return `${lines.map((line) => forTerminal(line)).join('\n')}\n\n`;
 }
@@ -309,7 +310,7 @@ function notifiedWords(row: SqlRow): string {
   const [pending, dead] = [Number(row['pending_messages']), Number(row['dead_messages'])];
   const words = [
     ...(row['last_delivered_at'] === null ? [] : [String(row['last_delivered_at'])]),
-    ...(pending === 0 ? [] : [`${pending} pending`]),
+    ...(pending === 0 ? [] : [`${counted(pending, 'message')} not delivered yet`]),
     ...(dead === 0 ? [] : [`${dead} given up`]),
   ];
   if (words.length > 0) return words.join(', ');

@@ -144,7 +144,13 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
-    lines.push(lastRunLine(lastRun, status.unstored.length > 0 ? 'last recorded run' : 'last run', paint));
+    lines.push(
+      lastRunLine(
+        lastRun,
+        status.unstored.length > 0 || status.unended !== null ? 'last recorded run' : 'last run',
+        paint,
+      ),
+    );
   return `${lines.join('\n')}\n`;
 }
 

@@ -142,11 +142,12 @@ function budgetStepOf(fact: BudgetWords): string {
       return `Act: check ${largest}, and stop what is not needed: ${more} more will be ${isOfUse ? 'used' : 'spent'} in ${period} if nothing changes. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
-    // Who would have to stop most of what is still to come can only raise.
-    if (4n * (expected - planned) > 3n * (expected - spent)) {
-      const rest = `${about(expected - spent)} still to come`;
-      const stay = isOfUse ? `use ${less} less of the ${rest}` : `save ${less} of the ${rest}`;
-      return `Act: ${raise}. To stay within it instead, ${stay}: check ${largest}.${parts}`;
+    const rest = expected - spent;
+    // Who would have to stop nearly all that is still to come can only raise.
+    if (10n * (expected - planned) > 9n * rest) return `Act: ${raise}, or accept the excess.`;
+    if (4n * (expected - planned) > 3n * rest) {
+      const ofRest = `${less}${isOfUse ? ' less' : ''} of the ${about(rest)} still to come`;
+      return `Act: ${raise}. To stay within it instead, ${isOfUse ? 'use' : 'save'} ${ofRest}: check ${largest}.${parts}`;
     }
     return `Act: check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
   }

@@ -1,5 +1,5 @@
 import { nightsOfWaiting } from '../base/next-step.ts';
-import { type Money, moneyOf, moneyText, roundDecimal, usd, usdDecimals } from '../money/money.ts';
+import { type Money, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time/time.ts';
 
@@ -38,17 +38,58 @@ interface Difference extends WindowText {
   readonly costDifference: string | null;
 }
 
-/** Each window once, with its largest difference: several comparisons of a window may fail. Pure. */
-export function windowsOf<T extends Difference>(comparisons: readonly T[]): readonly T[] {
+/**
+ * The windows that differ, each once with its largest difference, in their order. Of a window and the windows within it,
+ * such as a month and its days, only those with the larger sum are named: both show the same difference. Pure.
+ */
+export function windowsOf<T extends Difference & { readonly nights?: number | undefined }>(
+  comparisons: readonly T[],
+): readonly T[] {
   const windows = new Map<string, T>();
   for (const one of comparisons) {
     const name = `${one.start}/${one.end}`;
     const largest = windows.get(name);
-    if (largest === undefined || costOf(one) > costOf(largest)) {
-      windows.set(name, one);
-    }
+    if (largest === undefined || costOf(one) > costOf(largest)) windows.set(name, one);
   }
-  return [...windows.values()];
+  const all = [...windows.values()];
+  const named = new Set(outermost(all).named);
+  return all
+    .filter((one) => named.has(one))
+    .map((one) => {
+      // Nobody waits longer because a window that has differed for more nights is not named.
+      const nights = Math.max(...all.filter((other) => overlaps(one, other)).map((other) => other.nights ?? 0));
+      return nights === (one.nights ?? 0) ? one : { ...one, nights };
+    });
+}
+
+function overlaps(one: WindowText, other: WindowText): boolean {
+  return other.start < one.end && one.start < other.end;
+}
+
+/** Windows that show each difference once, and their sum. */
+interface Counted<T> {
+  readonly named: T[];
+  sum: bigint;
+}
+
+/** Chooses, from the innermost windows outwards, between a window and what it contains: what has the larger sum. */
+function outermost<T extends Difference>(windows: readonly T[]): Counted<T> {
+  const all: Counted<T> & { readonly window?: T } = { named: [], sum: 0n };
+  const around: (Counted<T> & { readonly window?: T })[] = [all];
+  function leave(): void {
+    const [left, outer] = [around.pop(), around.at(-1)];
+    if (left?.window === undefined || outer === undefined) return;
+    const own = costOf(left.window);
+    const isOwn = left.named.length === 0 || own >= left.sum;
+    outer.named.push(...(isOwn ? [left.window] : left.named));
+    outer.sum += isOwn ? own : left.sum;
+  }
+  for (const window of windows.toSorted((a, b) => a.start.localeCompare(b.start) || b.end.localeCompare(a.end))) {
+    while ((around.at(-1)?.window?.end ?? '\uffff') < window.end) leave();
+    around.push({ window, named: [], sum: 0n });
+  }
+  while (around.length > 1) leave();
+  return all;
 }
 
 /** A difference may have more decimals than the books. */
@@ -56,29 +97,10 @@ function costOf({ costDifference }: Pick<Difference, 'costDifference'>): Money {
   return moneyOf(roundDecimal(costDifference ?? '0', usdDecimals));
 }
 
-/**
- * The sum of the largest differences of all windows: USD, decimal text. Undefined if no cost differs. Of a window and
- * the windows within it, such as a month and its days, the larger amount counts: they show the same difference. Pure.
- */
+/** The sum of the differences of all windows: USD, decimal text. Undefined if no cost differs. Pure. */
 export function sumOfDifferences(comparisons: readonly Difference[]): string | undefined {
-  const windows = windowsOf(comparisons)
-    .filter(({ costDifference }) => costDifference !== null)
-    .toSorted((a, b) => a.start.localeCompare(b.start) || b.end.localeCompare(a.end));
-  if (windows.length === 0) return undefined;
-  const all = { end: '\uffff', own: 0n as Money, within: 0n };
-  const around = [all];
-  function leave(): void {
-    const [left, outer] = [around.pop(), around.at(-1)];
-    if (left === undefined || outer === undefined) return;
-    if (left.own > left.within) outer.within += left.own;
-    else outer.within += left.within;
-  }
-  for (const window of windows) {
-    while ((around.at(-1)?.end ?? '') < window.end) leave();
-    around.push({ end: window.end, own: costOf(window), within: 0n });
-  }
-  while (around.length > 1) leave();
-  return moneyText(all.within as Money);
+  const windows = windowsOf(comparisons).filter(({ costDifference }) => costDifference !== null);
+  return windows.length === 0 ? undefined : sumOf(windows.map(costOf));
 }
 
 /** The first comparison of a reason, without its rounding; `…` stands for the others, which the books have. Pure. */

@@ -75,7 +75,9 @@ export async function books(
     const [row] = await connection.rows(await readSql('status', 'hours'));
     found.push(
       Number(row?.['last'] ?? 0) <= Number(row?.['loads'] ?? 0)
-        ? ok(`${join('data', 'costbook.duckdb')} is readable and current, with ${row?.['hours']} rows of hourly costs`)
+        ? ok(
+            `${join('data', 'costbook.duckdb')} can be read and has the present format, with ${row?.['hours']} rows of hourly costs`,
+          )
         : fail(exitCodes.unproven, 'the books have hours that belong to no known load', repair()),
     );
     await readAllTables(connection, 'wh');
@@ -171,7 +173,7 @@ export function alerts(
   const open = list.filter(({ key }: OpenAlert) => !above.has(key));
   const countAbove = list.length - open.length;
   const where = countAbove === 0 ? '' : `, ${open.length === 0 ? '' : `${countAbove} of them `}shown above`;
-  if (open.length === 0) return [ok(`${countWords(list)}${where}`)];
+  if (open.length === 0) return [];
   const shown = open.slice(0, alertsShown);
   const more = open.length - shown.length;
   const lines = [

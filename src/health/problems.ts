@@ -27,7 +27,8 @@ export function problemsOf(asked: ProblemsAsked): readonly Problem[] {
   const causes = [
     ...problemsOfFiles(asked),
     ...problemsNotStored(asked),
-    ...unendedProblem(asked.unended, now),
+    // What ended a run that could not be recorded is told above.
+    ...(asked.unstored.length > 0 && asked.unended?.isActive !== true ? [] : unendedProblem(asked.unended, now)),
     ...failedIngest(asked),
     ...unprovenProblems(asked),
   ];
@@ -91,7 +92,7 @@ function lateAccounts({ accounts, now, freshnessHours }: ProblemsAsked): readonl
     .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
     .map(({ account, completeThrough, usualDaily }) => ({
       key: keyOfFinding('stale', account),
-      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missingCostWords(usualDaily)}`,
+      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missingCostWords(usualDaily, { completeThrough, now })}`,
     }));
 }
 

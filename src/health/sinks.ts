@@ -58,7 +58,13 @@ export async function examineSinks(
       if (isActing(settings)) return actingSink(sink.name, settings, config, context);
       const fault = await sinkFault(settings, context.signal);
       return fault === undefined
-        ? [ok(settings.type === 'log' ? 'writes to the log' : 'can be reached; nothing was sent')]
+        ? [
+            ok(
+              settings.type === 'log'
+                ? 'writes to the log'
+                : 'answers; no message was sent, so it may still refuse them',
+            ),
+          ]
         : [
             {
               ...fail(

@@ -81,7 +81,7 @@ function stepAfter(error: PlatformError, { operation, host, tokenSetting }: Fail
       );
     case 401: {
       const setting = tokenSetting ?? "COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand)";
-      return act(`replace the token in ${setting}, which the platform refuses (expired or revoked).`);
+      return act(`replace the token in ${setting}, which the platform refuses (expired, revoked or wrong).`);
     }
     case 403:
       return act(`ask an account admin for a token that may ${operation.may}: this one has no access.`);

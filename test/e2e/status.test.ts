@@ -126,7 +126,7 @@ describe('the screen', () => {
       /^ {2}- 0\.\d+ USD: costs of account acc_one in 2026-09 differ from the platform's totals \(\d+ windows?.*\)$/,
     );
     expect(lines[2]).toMatch(
-      /^ {4}So: account acc_one is complete only through .*, \d+ (h|days) ago; the limit is 26 h; later costs are missing, /,
+      /^ {4}So: account acc_one is complete only through .*, \d+ (h|days \(\d+ h\)) ago; the limit is 26 h; later costs are missing[,:] /,
     );
     expect(lines[3]).toMatch(/^ {4}Wait: the next "costbook ingest" fetches these hours again/);
     expect(bad.stdout.match(/Wait: the next/g)).toHaveLength(1);

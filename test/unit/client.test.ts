@@ -524,7 +524,7 @@ describe('maxRequestsPerMinute', () => {
 describe('a 401', () => {
   const refused = 'answered 401: unauthorized: Invalid credentials';
   const check =
-    "Replace the token in COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand), which the platform refuses (expired or revoked).";
+    "Replace the token in COSTBOOK_TOKEN (or the account's token, tokenFile or tokenCommand), which the platform refuses (expired, revoked or wrong).";
 
   /** Takes the tokens given, and none else. */
   function taking(...tokens: string[]): Reply {

@@ -6,6 +6,7 @@ import {
   monthWords,
   sumOfDifferences,
   unprovenWords,
+  windowsOf,
 } from '../../src/findings/unproven-words.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 
@@ -56,6 +57,10 @@ describe('windows that differ from the totals of the platform', () => {
     expect(sumOf(third, { ...march, ...ofMonth }, fourth)).toBe(3);
     expect(sumOf({ ...march, ...ofDay }, third, fourth)).toBe(1);
     expect(sumOf({ ...year, ...ofDay }, { ...march, ...ofMonth }, third, outside)).toBe(3.5);
+    expect(windowsOf([{ ...third, nights: 2 }, { ...march, ...ofMonth }, fourth])).toEqual([
+      { ...march, ...ofMonth, nights: 2 },
+    ]);
+    expect(windowsOf([fourth, { ...march, ...ofDay }, third])).toEqual([fourth, third]);
   });
 
   test('the text starts with the amount and ends with the months', () => {

@@ -51,7 +51,7 @@ export const books: DataKind<BooksFact, never> = {
       sentences: [
         snapshot === null
           ? `Neither the warehouse nor the published snapshot can be used. ${until}`
-          : `The published numbers are still correct: ${usd(snapshot.cost)}, ${throughWords(completeThrough)}. ${until}`,
+          : `The published numbers are still correct: ${usd(snapshot.cost)} in all, ${throughWords(completeThrough)}. ${until}`,
         `${command} failed: ${shortly(failures)}`,
         ...changeWords(fact),
         ...missingWords(fact),
