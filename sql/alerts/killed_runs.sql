@@ -19,5 +19,13 @@ from ledger.runs as runs
 where outcome = 'interrupted'
   -- The next alert does what a killed one did not.
   and command <> 'alert'
+  -- Its user has done it again.
+  and (
+    command = 'ingest'
+    or not exists (
+      from ledger.runs as later
+      where later.command_line = runs.command_line and later.outcome = 'done' and later.run_number > runs.run_number
+    )
+  )
   and run_number > coalesce((select run_number from evaluated), 0)
 order by run_number desc

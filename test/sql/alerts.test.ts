@@ -254,6 +254,14 @@ describe('facts about the data', () => {
     expect(fact?.kind === 'unproven' && fact.months).toHaveLength(12);
   });
 
+  test('a close that was killed is a fact until its user has done it', async () => {
+    const close = { command: 'close', command_line: 'close 2026-08', started_at: '2026-09-08 02:00:00' };
+    const killed = { ...close, run_number: 2, outcome: 'interrupted', exit_code: null, ended_at: null };
+    const runs = [{}, killed];
+    expect(await factsOf({ ...fresh, runs })).toMatchObject([{ key: 'run/killed', startedAs: 'close 2026-08' }]);
+    expect(await factsOf({ ...fresh, runs: [...runs, { ...close, run_number: 3 }] })).toEqual([]);
+  });
+
   test('a failed close of a job ends when that month is closed, not when another one is', async () => {
     const step = { run_number: 3, step: 'close', outcome: 'failed', exit_code: 4, error: 'not complete' };
     const steps = [{ ...step, command_line: 'close 2026-08' }];

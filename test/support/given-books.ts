@@ -149,6 +149,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     ended_at: '2026-09-08 01:01:00',
     outcome: 'done',
     exit_code: 0,
+    command_line: null,
   },
   job_runs: { run_number: 1, job: 'nightly', slot: '2026-09-08 02:15:00' },
   steps: {
