@@ -1,9 +1,9 @@
 --! about: The end of a query: what rules decide for each series, by time, as the view allocation_choices. From the CTEs
 --! about: rules, hits (as the view allocation_conditions_met) and facts (as the view allocation_facts).
 states as materialized (
-  select series_id, 0 as mounter, from_time, to_time from ledger.series_states
+  select series_id, 0 as mounter, from_time, to_time, labels is not null as is_labelled from ledger.series_states
   union all
-  select series_id, mounter, from_time, to_time from ledger.volume_mounts
+  select series_id, mounter, from_time, to_time, labels is not null from ledger.volume_mounts
 ),
 -- The same rules apply at every time between two of these instants.
 instants as (
@@ -35,6 +35,7 @@ chosen as (
     matching.from_time as state_from_time,
     greatest(states.from_time, periods.from_time) as from_time,
     least(states.to_time, periods.to_time) as to_time,
+    bool_or(states.is_labelled) as is_labelled,
     min(matching.rule_number) as rule_number,
     arg_min_null(matching.line_owner, matching.rule_number) as line_owner
   from matching
@@ -69,7 +70,8 @@ owned as (
       json_extract_string(chosen.line_owner, '/' || entries.dimension),
       facts.value,
       entries.entry.value
-    ) as value
+    ) as value,
+    facts.value is not null as has_label
   from chosen
   join entries using (rule_number)
   left join facts
@@ -84,6 +86,7 @@ owners as (
     mounter,
     from_time,
     '{' || string_agg(to_json(dimension) || ':' || coalesce(to_json(value), 'null'), ',' order by place) || '}' as owner,
+    bool_or(has_label) as has_label,
     max(value) filter (dimension = 'team') as team,
     max(value) filter (dimension = 'product') as product,
     max(value) filter (dimension = 'environment') as environment
@@ -97,11 +100,12 @@ select
   chosen.to_time,
   chosen.rule_number,
   rules.rule,
-  -- Whether the rule tests what the cost itself is, not only where it is or its labels.
+  -- Whether the rule tests what the cost itself is, or what its own listing says of it, not only where it is.
   len(list_filter(
     rules.conditions,
     lambda condition : condition.field in ('resource_type', 'resource_name', 'resource_uuid', 'billing_dimension')
-  )) > 0 as names_resource,
+      or (chosen.is_labelled and condition.kind <> 'absent' and starts_with(condition.field, 'label:'))
+  )) > 0 or owners.has_label as names_resource,
   rules.split is not null as is_split,
   owners.owner,
   owners.team,

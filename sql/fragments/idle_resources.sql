@@ -96,6 +96,13 @@ newest as (
     order by listed.created_at desc nulls last, listed.resource_uuid nulls last
   ) = 1
 ),
+-- Volumes whose own listing says that nothing has them, whatever specs declare.
+detached as (
+  select account, workspace, resource_name, max(valid_from) as since
+  from listed_states
+  where resource_type = 'volume' and valid_to is null and attached_to is null
+  group by account, workspace, resource_name
+),
 -- Volumes that a resource mounts are in use. If no state has mounts, nothing is known about any volume.
 mounted as (
   select distinct series.account, series.workspace, series.resource_name
@@ -103,6 +110,13 @@ mounted as (
   join named using (series_id)
   join ledger.series as series using (series_id)
   where mounts.from_time < named.known_until and mounts.to_time >= named.known_until
+    and not exists (
+      from detached
+      where detached.account = series.account
+        and detached.workspace = series.workspace
+        and detached.resource_name = series.resource_name
+        and detached.since <= named.known_until - to_days($days)
+    )
 ),
 mounts_known as (select distinct account from ledger.resources where volumes is not null),
 -- Usage that is the same in every hour is that of the warm instances alone. Only resources with some are read.

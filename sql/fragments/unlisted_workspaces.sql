@@ -26,6 +26,7 @@ judged as (
     not exists (
       from ledger.resources as resources
       where resources.account = recent.account
+        and resources.resource_type in (from listed_types)
         and case
           when recent.workspace is null
             then resources.resource_type = recent.resource_type and resources.resource_name = recent.resource_name

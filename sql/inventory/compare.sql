@@ -35,6 +35,8 @@ changed as (
     or known.integration_connections is distinct from listed.integration_connections
     or known.volumes is distinct from listed.volumes
     or known.provider is distinct from listed.provider
+    or known.size_bytes is distinct from listed.size_bytes
+    or known.attached_to is distinct from listed.attached_to
 ),
 -- A resource that had disappeared reappears when it is seen; a new one exists since its creation.
 last_ends as (
@@ -88,7 +90,9 @@ changes as (
     changed.created_by,
     changed.integration_connections,
     changed.volumes,
-    changed.provider
+    changed.provider,
+    changed.size_bytes,
+    changed.attached_to
   from changed
   left join last_ends
     on last_ends.workspace = changed.workspace
@@ -99,7 +103,7 @@ changes as (
   select
     gone.workspace, gone.resource_name, gone.resource_uuid, gone.created_at, gone.valid_from,
     coalesce(followed.ended, cast($read_at as timestamp)),
-    null, null, null, null, null, null, null, null, null, null, null, null, null, null
+    null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
   from gone
   left join followed
     on followed.workspace = gone.workspace

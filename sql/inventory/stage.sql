@@ -24,5 +24,9 @@ create or replace temp table staged_resources (
   expires_at timestamp,
   time_to_live varchar,
   expiration_policies varchar,
-  min_scale integer
+  min_scale integer,
+  size_bytes bigint,
+  attached_to varchar,
+  is_lite boolean not null,
+  details_of timestamp
 );

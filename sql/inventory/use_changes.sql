@@ -10,7 +10,7 @@ with stored as (
 changes as (
   select
     listed.workspace, listed.resource_name, listed.resource_uuid, listed.created_at, listed.runtime_state,
-    listed.last_used_at, listed.expires_at, listed.time_to_live, listed.expiration_policies, listed.min_scale,
+    listed.last_used_at, listed.expires_at, listed.time_to_live, listed.expiration_policies, listed.min_scale, listed.details_of,
     false as is_gone
   from listed
   left join stored
@@ -24,9 +24,10 @@ changes as (
     or stored.time_to_live is distinct from listed.time_to_live
     or stored.expiration_policies is distinct from listed.expiration_policies
     or stored.min_scale is distinct from listed.min_scale
+    or stored.details_of is distinct from listed.details_of
   union all
   select
-    stored.workspace, stored.resource_name, stored.resource_uuid, stored.created_at, null, null, null, null, null, null,
+    stored.workspace, stored.resource_name, stored.resource_uuid, stored.created_at, null, null, null, null, null, null, null,
     true
   from stored
   anti join listed

@@ -21,12 +21,13 @@ where resources.account = $account
 insert into ledger.resources (
   account, resource_type, workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels, region,
   memory_mb, generation, status, is_enabled, plan, created_by, integration_connections, volumes, provider, valid_from,
-  valid_to, recorded_at, ended_at, run_number
+  valid_to, recorded_at, ended_at, run_number, size_bytes, attached_to
 )
 select
   $account, $resource_type, workspace, resource_name, resource_uuid, cast(created_at as timestamp), display_name,
   external_id, labels, region, memory_mb, generation, status, is_enabled, plan, created_by, integration_connections,
-  volumes, provider, cast(valid_from as timestamp), null, cast($seen_at as timestamp), null, cast($run_number as bigint)
+  volumes, provider, cast(valid_from as timestamp), null, cast($seen_at as timestamp), null, cast($run_number as bigint),
+  size_bytes, attached_to
 from rows_in(
   $changes,
   '[{
@@ -34,7 +35,7 @@ from rows_in(
     "display_name": "VARCHAR", "external_id": "VARCHAR", "labels": "VARCHAR", "region": "VARCHAR",
     "memory_mb": "INTEGER", "generation": "VARCHAR", "status": "VARCHAR", "is_enabled": "BOOLEAN",
     "plan": "VARCHAR", "created_by": "VARCHAR", "integration_connections": "VARCHAR", "volumes": "VARCHAR",
-    "provider": "VARCHAR", "valid_from": "VARCHAR"
+    "provider": "VARCHAR", "valid_from": "VARCHAR", "size_bytes": "BIGINT", "attached_to": "VARCHAR"
   }]'
 )
 where valid_from is not null;

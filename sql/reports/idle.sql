@@ -5,7 +5,8 @@
 --! important: resource_name, cost_per_month, idle_by, reason, workspace, resource_type, unused_days, account
 -- A month is 730 hours at the rate of the last 24 complete hours. idle_by names what says so: usage (storage without any
 -- use), state (it does not serve), last use (the platform's own time), warm (its warm instances do all the work),
--- mounts (no resource mounts the volume). command shows the resource, or deletes a model; people run it, Costbook never does.
+-- mounts (no resource mounts the volume, or it is attached to nothing), listing (an image that nothing runs, and snapshots of
+-- a sandbox that is gone: their cost is part of other costs, so they have a size in bytes, if it is known, and an age). command shows the resource, or deletes a model; people run it, Costbook never does.
 -- unused_since is null if only storage is billed and nothing else shows a use. The platform's values are the newest ones.
 with books as (
   -- An incomplete hour may still get usage.
@@ -86,6 +87,61 @@ listed_states as (
   select * from ledger.resources
 ),
 --! include: idle_resources
+-- What nobody runs or restores any more. Its cost is part of other costs, so only its size and age are known.
+known as (select account, max(known_until) as known_until from named group by account),
+kept as (
+  select images.account, 'unused image' as state, images.workspace, 'image' as resource_type, images.resource_name,
+    images.created_at, resource_use.last_used_at, images.size_bytes,
+    'last deployed ' || strftime(resource_use.last_used_at, '%Y-%m-%d') || '; nothing runs it' as reason
+  from listed_states as images
+  join ledger.resource_use as resource_use
+    on resource_use.account = images.account
+    and resource_use.workspace = images.workspace
+    and resource_use.resource_type = 'image'
+    and resource_use.resource_name = images.resource_name
+  where images.resource_type = 'image' and images.valid_to is null
+    and not exists (
+      from listed_states as workloads
+      left join ledger.resource_runtimes as runtimes
+        on runtimes.account = workloads.account
+        and runtimes.resource_type = workloads.resource_type
+        and runtimes.workspace = workloads.workspace
+        and runtimes.resource_name = workloads.resource_name
+      where workloads.account = images.account
+        and workloads.workspace = images.workspace
+        and workloads.resource_type in ('agent', 'job', 'mcp_server', 'sandbox')
+        and workloads.valid_to is null
+        and workloads.status is distinct from 'TERMINATED'
+        and split_part(images.resource_name, '/', 2)
+          in (workloads.resource_name, regexp_extract(runtimes.image, '([^/:@]+)([:@][^/]*)?$', 1))
+    )
+  union all
+  select account, 'kept snapshots', workspace, 'snapshot', attached_to, min(created_at), max(created_at), null,
+    count(*) || ' snapshot' || case when count(*) = 1 then '' else 's' end || ' of a sandbox that is gone'
+  from listed_states as snapshots
+  where resource_type = 'snapshot' and valid_to is null
+    and not exists (
+      from listed_states as sandboxes
+      where sandboxes.account = snapshots.account
+        and sandboxes.workspace = snapshots.workspace
+        and sandboxes.resource_type = 'sandbox'
+        and sandboxes.resource_name = snapshots.attached_to
+        and sandboxes.valid_to is null
+    )
+  group by account, workspace, attached_to
+),
+found as (
+  select *, cast(null as bigint) as size_bytes from unused
+  union all by name
+  select
+    kept.account, kept.state, kept.workspace, kept.resource_type, kept.resource_name, known.known_until,
+    kept.created_at as storage_start, kept.last_used_at as unused_since, kept.last_used_at, kept.size_bytes,
+    'listing' as idle_by, kept.reason
+  from kept
+  join known using (account)
+  where kept.last_used_at <= known.known_until - to_days($days)
+    and ($workspace is null or kept.workspace = $workspace)
+),
 storage as (
   select
     named.series_id,
@@ -164,8 +220,9 @@ select
     when operations.operation is not null
       then 'costbook platform ' || operations.operation || ' --account ' || quoted.account || ' --q=' || quoted.name
         || case when operations.operation = 'sandboxes' then ' --show-terminated true' else '' end || ' --all'
-  end as command
-from unused
+  end as command,
+  unused.size_bytes
+from found as unused
 left join (
   values ('sandbox', 'sandboxes'), ('agent', 'agents'), ('mcp_server', 'functions'), ('job', 'jobs')
 ) as operations (resource_type, operation)

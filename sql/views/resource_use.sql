@@ -9,8 +9,8 @@ select
   resource_type, --: Resource type, as costs name it
   resource_name,
   resource_uuid, --: Resource UUID; null if the listing has none
-  runtime_state, --: Runtime state of a sandbox, such as RUNNING
-  last_used_at, --: When the resource was last used, UTC; sandboxes only
+  runtime_state, --: Runtime state of a sandbox: RUNNING or STANDBY
+  last_used_at, --: When a sandbox was last used, or an image last deployed, UTC
   min_scale, --: Instances that are always warm
   expires_at, --: When the resource expires, UTC
   time_to_live, --: Duration after which the resource expires, as the platform writes it

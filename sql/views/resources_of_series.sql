@@ -6,7 +6,8 @@ with
 versions as (
   select
     account, resource_type, workspace, resource_name, resource_uuid, created_at, display_name, external_id, labels,
-    region, memory_mb, generation, status, valid_from, valid_to, recorded_at,
+    region, memory_mb, generation, status, created_by, integration_connections, provider, valid_from, valid_to,
+    recorded_at,
     -- The first known state is valid from the resource's creation: it also explains hours before the first listing.
     -- Hours before the creation belong to another resource.
     case
@@ -54,6 +55,9 @@ in_order as (
     versions.memory_mb,
     versions.generation,
     versions.status,
+    versions.created_by,
+    versions.integration_connections,
+    versions.provider,
     versions.from_time,
     coalesce(versions.valid_to, cast('infinity' as timestamp)) as valid_to,
     min(versions.from_time) over (
@@ -84,6 +88,9 @@ select
   region, --: Region
   memory_mb,
   generation,
-  status --: Deployment status
+  status, --: Deployment status
+  created_by, --: ID of who created it
+  integration_connections, --: Names of its integration connections, a JSON array
+  provider --: Kind of provider behind a model
 from in_order
 where from_time < least(valid_to, coalesce(next_time, valid_to));

@@ -64,6 +64,8 @@ export const fields = [
   'external_id',
   'display_name',
   'region',
+  'created_by',
+  'provider',
 ] as const;
 
 /** The name of the rule for costs that no other rule matches. */

@@ -56,7 +56,7 @@ export interface AllocationInput {
 const elsewhere = {
   top: { keys: ['dimensions', 'aliases', 'rules', 'default'], place: 'the top level' },
   rule: { keys: ['name', 'when', 'table', 'from', 'until', 'owner', 'split'], place: 'the rule' },
-  when: { keys: [...fields, 'label'], place: 'when' },
+  when: { keys: [...fields, 'label', 'workspace_label'], place: 'when' },
   split: { keys: ['by', 'over', 'billing_dimension', 'weights'], place: 'split' },
 };
 
@@ -263,6 +263,7 @@ function ruleShape(dimensions: readonly string[], owner: ReturnType<typeof owner
   const conditions = {
     ...Object.fromEntries(fields.map((field) => [field, z.optional(patterns)])),
     label: z.optional(named(patterns, 'labels and their values, such as {team: checkout}')),
+    workspace_label: z.optional(named(patterns, 'labels of the workspace and their values, such as {stage: live}')),
   };
   const when = mapping(conditions, {
     expected: 'fields and their values, such as workspace: production',
@@ -319,7 +320,7 @@ function ruleOf(
   }
   for (const [key, value = []] of inOrder(givenAt(given, ['when']), when)) {
     if (Array.isArray(value)) add(key, value.map(patternOf));
-    else for (const [label, one] of Object.entries(value)) add(`label:${label}`, one.map(patternOf));
+    else for (const [label, one] of Object.entries(value)) add(`${key}:${label}`, one.map(patternOf));
   }
   const ownerGiven = givenAt(given, ['owner']);
   for (const { dimension, label } of ownerOf(owner, ownerGiven)) {

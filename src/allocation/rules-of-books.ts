@@ -257,7 +257,9 @@ function reasons(rule: Rule, met: ReadonlySet<number>, matched: boolean, { facts
 }
 
 function named(field: string): string {
-  return field.startsWith('label:') ? `label ${field.slice('label:'.length)}` : field;
+  const [, ofWorkspace, label] = /^(workspace_)?label:(.*)$/s.exec(field) ?? [];
+  if (label === undefined) return field;
+  return ofWorkspace === undefined ? `label ${label}` : `label ${label} of the workspace`;
 }
 
 /** Number of values shown of a long list. */

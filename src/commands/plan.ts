@@ -35,5 +35,12 @@ function describe(plan: AccountPlan): string {
     lines.push(`${formatWindow({ start: Date.parse(start), end: Date.parse(end) })} ${reason}`);
     for (const request of requests) line(request);
   }
+  if (plan.listings !== null) {
+    const { requests, detailsAtMost } = plan.listings;
+    const last = requests === null ? 'one or more each' : `${counted(requests, 'request')} last time`;
+    lines.push(
+      `listings, ${last}, and at most ${counted(detailsAtMost, 'request')} for single items that are new or changed`,
+    );
+  }
   return `${lines.join('\n')}\n`;
 }

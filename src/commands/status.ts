@@ -118,6 +118,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     if (Number(account.unknownWorkspaceCost) !== 0) {
       lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, fetched as member)`);
     }
+    lines.push(...resourceLines(account).map((line) => forTerminal(line)));
     if (account.unproven.length === 0) lines.push(`  unproven           ${paint('green', 'nothing')}`);
     lines.push(...unprovenLines(account.unproven, 'UNPROVEN').map((line) => paint('red', line)));
     lines.push(...unprovenLines(account.postponed, 'not yet proven').map((line) => paint('yellow', line)));
@@ -152,6 +153,31 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       ),
     );
   return `${lines.join('\n')}\n`;
+}
+
+/** The parts of the costs of 30 days, by what gave them their owners. */
+const sourceWords = { labels: 'labels', mounts: 'mounts', names: 'name rules', default: 'default' } as const;
+const workspacesShown = 3;
+
+/** What listings explain of an account's costs. */
+function resourceLines({ resources }: Status['accounts'][number]): string[] {
+  if (resources === null) return [];
+  const { expected, listed, listedAt, bySource, neverListed } = resources;
+  const parts = Object.entries(sourceWords).flatMap(([source, words]) => {
+    const cost = bySource[source as keyof typeof bySource];
+    return Number(cost) === 0 ? [] : [`${usd(cost)} by ${words}`];
+  });
+  const named = neverListed.map(({ workspace, cost }) => `${workspace ?? 'no workspace'} ${usd(cost)}`);
+  const more = named.length > workspacesShown ? ` and ${named.length - workspacesShown} more` : '';
+  return [
+    listedAt === null
+      ? '  resources          no listing was read'
+      : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, last at ${listedAt}`,
+    ...(parts.length === 0 ? [] : [`  owners, 30 days    ${parts.join(', ')}`]),
+    ...(named.length === 0
+      ? []
+      : [`  never listed       ${named.slice(0, workspacesShown).join(', ')}${more}: see docs/allocation.md`]),
+  ];
 }
 
 /** How the last run ended; a refused close changed nothing and is not shown as a failure. */

@@ -5,6 +5,7 @@ import type { Instant } from '../time/time.ts';
 import {
   endOf,
   type Given,
+  integerParser,
   itemsOf,
   keysOf,
   type MappingRule,
@@ -59,6 +60,12 @@ export interface InventoryConfig {
   readonly tokens: readonly WorkspaceToken[];
   /** The workspaces that the account's token lists; undefined for all that it reaches. */
   readonly workspaces?: readonly string[] | undefined;
+  /** How many items of listings are read one by one in a night; undefined for the default. */
+  readonly detailCalls?: number | undefined;
+  /** Whether names of people are read; undefined for the default. */
+  readonly people?: boolean | undefined;
+  /** Labels that are not stored, as patterns of their keys; undefined for the default. */
+  readonly ignoreLabels?: readonly string[] | undefined;
 }
 
 /** The token that lists the resources of one workspace. */
@@ -215,15 +222,25 @@ function readInventory(entry: EntrySpec, spec: ConfigSpec, env: Layer, reading: 
     isRead: asked ?? true,
     tokens: tokens === undefined ? [] : readWorkspaceTokens(tokens, reading),
     workspaces,
+    detailCalls: read(keys?.get('detailCalls'), integerParser(0, 100_000), reading),
+    people: read(keys?.get('people'), parseBoolean, reading),
+    ignoreLabels: readPatterns(keys?.get('ignoreLabels'), reading),
   };
 }
 
 const inventoryRule: MappingRule = {
-  keys: ['tokens', 'workspaces'],
+  keys: ['tokens', 'workspaces', 'detailCalls', 'people', 'ignoreLabels'],
   expected:
-    'true, false, workspaces: with their names or all, or tokens: with a token for each workspace; write one or remove it',
+    'true, false, workspaces: with their names or all, tokens: with a token for each workspace, detailCalls: a number, people: true or false, or ignoreLabels: patterns of keys; write one or remove it',
   elsewhere: [topPlace, entryPlace],
 };
+
+/** Patterns of labels; an empty list means none. */
+function readPatterns(given: Given | undefined, reading: Reading): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  const items = itemsOf(given, 'patterns of label keys, such as "*auto-generated"', reading.problems);
+  return items.flatMap((item) => read(item, parseName, reading) ?? []);
+}
 
 /** The names of workspaces; undefined for `all`. */
 function readWorkspaces(given: Given | undefined, reading: Reading): readonly string[] | undefined {

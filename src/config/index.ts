@@ -1,4 +1,4 @@
-export type { AccountConfig, LocalAccount } from './accounts.ts';
+export type { AccountConfig, InventoryConfig, LocalAccount } from './accounts.ts';
 export { holidaysOf, parseCalendar } from './calendar-settings.ts';
 export { clientFor, withWorkspaceToken } from './client-for.ts';
 export { type Config, type LocalConfig, loadConfig, loadReadable, parseConfig, usualFreshnessHours } from './config.ts';

@@ -1,3 +1,4 @@
+import type { DeploymentStatus } from '../platform/interface/index.ts';
 import { dayMs, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { hashText, mix } from './random.ts';
 import { archiveOf, canaryOf, eventsOf, revisionOf, stateOf, statusAt } from './resource-states.ts';
@@ -22,12 +23,20 @@ export interface Surroundings {
   usedAt(resource: Resource): Instant | undefined;
   /** The first instant of the history. */
   readonly since: Instant;
+  /** What a volume is attached to. */
+  attachedTo(volume: Resource): string | undefined;
   /** Whether missing texts of a resource are empty instead. */
   emptiesTexts(resource: Resource): boolean;
 }
 
-/** A listing's item (2.1 to 2.10) as seen at an instant. */
-export function itemAt(resource: Resource, look: Look, at: Instant, surroundings: Surroundings): unknown {
+/** A listing's item (2.1 to 2.10) as seen at an instant; with `isFull` as it is alone, which differs for volumes and sandboxes. */
+export function itemAt(
+  resource: Resource,
+  look: Look,
+  at: Instant,
+  surroundings: Surroundings,
+  isFull = false,
+): unknown {
   const { kind, workspace, name, createdAt, terminatedAt } = resource;
   const restoredAt = surroundings.restoredAt(resource);
   const changedAt = at >= terminatedAt ? terminatedAt : Math.max(look.from, restoredAt ?? look.from);
@@ -49,8 +58,33 @@ export function itemAt(resource: Resource, look: Look, at: Instant, surroundings
   switch (kind) {
     case 'sandbox': {
       const life = lifeOf(resource, look, at, surroundings);
-      return { metadata, spec: sandboxSpec(resource, look, at), status, ...given('state', stateOf(status)), ...life };
+      const events = isFull ? { events: eventsOf(resource, at) } : {};
+      return {
+        metadata,
+        spec: sandboxSpec(resource, look, at),
+        status,
+        ...given('state', listedState(status)),
+        ...life,
+        ...events,
+      };
     }
+    case 'volume': {
+      const state = { attachedTo: surroundings.attachedTo(resource) ?? '' };
+      const gigabytes = Number(resource.spec['gigabytes']);
+      const region = regionOf(look);
+      if (isFull)
+        return { metadata, spec: { region, size: gigabytes * 1024, template: '' }, state, status, events: [] };
+      const { labels: _, workspace: __, createdBy: ___, updatedBy: ____, plan: _____, ...lite } = metadata;
+      return { metadata: lite, spec: { region, size: gigabytes }, state, status };
+    }
+    case 'customdomain':
+      return {
+        metadata: { ...metadata, sharedFromWorkspace: '' },
+        spec: {
+          ...{ region: regionOf(look), domainType: 'applications', status: 'verified' },
+          txtRecords: { [`_verify.${name}`]: secretOf(resource, 'record', at) },
+        },
+      };
     case 'policy':
       return { metadata, spec: resource.spec, usage: { agents: 2, functions: 1, jobs: 0, models: 2, sandboxes: 0 } };
     default:
@@ -60,6 +94,12 @@ export function itemAt(resource: Resource, look: Look, at: Instant, surroundings
 
 function given<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
   return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
+}
+
+/** A listing says only whether a sandbox runs. */
+function listedState(status: DeploymentStatus): 'RUNNING' | 'STANDBY' | undefined {
+  const state = stateOf(status);
+  return state === undefined || state === 'RUNNING' ? state : 'STANDBY';
 }
 
 /** The region of a resource; where policies decide, they all decide for the same one. */
@@ -98,7 +138,7 @@ function lifeOf(resource: Resource, look: Look, at: Instant, { usedAt, since }: 
   const isAlive = at < terminatedAt;
   return {
     lastUsedAt: formatInstant(Math.floor(lastUsed)),
-    nodeGeneration: 'mk3',
+    nodeGeneration: key % 3 === 0 ? 'mk3.0' : 'mk3.1',
     ...(isAlive && terminatedAt < Number.POSITIVE_INFINITY
       ? { expiresIn: Math.floor((terminatedAt - at) / 1_000) }
       : {}),
@@ -151,7 +191,9 @@ function sandboxSpec(resource: Resource, look: Look, at: Instant): unknown {
       : {
           lifecycle: {
             expirationPolicies: [{ action: 'delete', type: 'ttl-idle', value: ttl }],
-            ...(isPassing ? { terminatedRetention: `${(goneAt - terminatedAt) / hourMs}h` } : {}),
+            ...(isPassing && goneAt - terminatedAt > hourMs
+              ? { terminatedRetention: `${(goneAt - terminatedAt) / hourMs}h` }
+              : {}),
           },
         }),
     runtime: {

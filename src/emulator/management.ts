@@ -1,4 +1,4 @@
-import { listings } from '../platform/index.ts';
+import { operations } from '../platform/interface/index.ts';
 import { formatInstant } from '../time/time.ts';
 import { type Call, pathValue } from './call.ts';
 import { environment, itemAt, memoryOf, secretOf } from './listed-items.ts';
@@ -134,7 +134,7 @@ export function answerWorkspace(call: Call): Reply {
   if (call.parameters.get('countResources') !== true) return json(workspaceOf(call, name));
   const everything = { ...call, workspace: name, isPaged: false, calledExpired: false };
   const resourceCounts = Object.fromEntries(
-    listings.map(({ kind, operation }) => {
+    workloadKinds.map(([kind, operation]) => {
       const listed = shelves.answer(kind, new Map([['showTerminated', true]]), everything);
       return [operation.name, Array.isArray(listed) ? listed.length : 0];
     }),
@@ -142,10 +142,26 @@ export function answerWorkspace(call: Call): Reply {
   return json({ ...workspaceOf(call, name), resourceCounts });
 }
 
+const workloadKinds = [
+  ['sandbox', operations.sandboxes],
+  ['agent', operations.agents],
+  ['function', operations.functions],
+  ['job', operations.jobs],
+  ['model', operations.models],
+  ['policy', operations.policies],
+  ['volume', operations.volumes],
+] as const;
+
 /** The workspaces that a caller reaches. */
 function reachedBy({ account: { story }, caller }: Call): readonly string[] {
   return [...story.workspaceTokens.keys()].filter((name) => (caller?.workspace ?? name) === name);
 }
+
+/** Labels that people gave workspaces. */
+const workspaceLabels: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  production: { stage: 'live', 'cost-center': '4100' },
+  research: { 'cost-center': '5000' },
+};
 
 function workspaceOf({ account: { story } }: Call, name: string): object {
   return {
@@ -153,7 +169,7 @@ function workspaceOf({ account: { story } }: Call, name: string): object {
     displayName: name,
     id: uuidOf(0, `workspace ${story.account.id} ${name}`).slice(0, 8),
     accountId: story.account.id,
-    labels: {},
+    labels: workspaceLabels[name] ?? {},
     region: 'us-pdx-1',
     status: 'ready',
     createdAt: formatInstant(story.since),

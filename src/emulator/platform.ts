@@ -1,11 +1,28 @@
 import {
   earliestVersion,
   groupByDimensions,
+  inWorkspace,
   type Operation,
   type OperationName,
   pagedListingsVersion,
 } from '../platform/interface/index.ts';
 import type { Instant } from '../time/time.ts';
+import {
+  answerArray,
+  answerItem,
+  answerOne,
+  answerPages,
+  attachedTo,
+  connectionsOf,
+  customDomainsOf,
+  executionsOf,
+  imagesOf,
+  listedSnapshots,
+  serviceAccountsOf,
+  snapshotsOfSandbox,
+  tasksOf,
+  usersOf,
+} from './assets.ts';
 import { readBody } from './bodies.ts';
 import type { Account, Call } from './call.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -135,7 +152,7 @@ export function openPlatform(parts: PlatformParts): Platform {
     if (workspace !== undefined && caller !== undefined && !isOpen) demandWorkspace(caller, workspace);
     const threadId = [headers[names.thread]].flat()[0];
     const parameters = readParameters(operation, new URLSearchParams(query), version);
-    const isListing = operation.paging === 'items';
+    const isListing = operation.parameters.includes(inWorkspace);
     const inQuery = isListing ? parameters.get('workspace') : undefined;
     const reached =
       address.host === 'management'
@@ -161,6 +178,7 @@ export function openPlatform(parts: PlatformParts): Platform {
         restoredAt: (resource) => account.world.restoredAt(resource),
         usedAt: (resource) => account.world.usedAt(resource),
         since: account.story.since,
+        attachedTo: (volume) => attachedTo(account, volume, now),
         emptiesTexts: ({ workspace, kind, name: own }) => faults.emptiesTexts(`${workspace}/${kind}/${own}`),
       },
     };
@@ -195,6 +213,7 @@ function openAnswers(accounts: readonly Account[]): {
       jobs: answerListing('job'),
       models: answerListing('model'),
       policies: answerListing('policy'),
+      ...assetAnswers,
       integration: answerIntegration,
       restoreSandbox: answerRestore,
       template: answerTemplate,
@@ -222,6 +241,37 @@ function openAnswers(accounts: readonly Account[]): {
     },
   };
 }
+
+/** Whether the requested version has pages. */
+function hasPages({ version }: Call): boolean {
+  return version >= pagedListingsVersion;
+}
+
+/** What is in the public description only. */
+const assetAnswers = {
+  volumes: answerListing('volume'),
+  volume: answerOne('volume', 'volumeName'),
+  images: answerArray(imagesOf),
+  image: answerItem(
+    imagesOf,
+    ({ metadata }, { values }) =>
+      metadata.name === values['imageName'] && metadata.resourceType === values['resourceType'],
+  ),
+  customDomains: answerArray(customDomainsOf),
+  customDomain: answerOne('customdomain', 'domainName'),
+  connections: answerArray(connectionsOf),
+  connection: answerItem(connectionsOf, ({ metadata }, { values }) => metadata.name === values['connectionName']),
+  snapshots: answerPages(listedSnapshots, hasPages),
+  snapshot: answerItem(listedSnapshots, ({ id, name }, { values }) =>
+    [id, name].includes(values['snapshotName'] ?? ''),
+  ),
+  sandboxSnapshots: answerArray(snapshotsOfSandbox),
+  executions: answerPages(executionsOf, hasPages),
+  execution: answerItem(executionsOf, ({ metadata }, { values }) => metadata.id === values['executionId']),
+  tasks: answerPages(tasksOf, hasPages),
+  users: answerArray(usersOf),
+  serviceAccounts: answerArray(serviceAccountsOf),
+} as const;
 
 /** The account of a request: that of the token, or the one in the path. */
 function accountOf(accounts: readonly Account[], caller: Caller | undefined, accountId: string | undefined): Account {

@@ -96,14 +96,16 @@ export function archiveOf(resource: Resource, look: Look, at: Instant): unknown 
             files: Math.floor(1_200 * share),
             restoredBytes: Math.floor(size * share),
             totalBytes: size,
-            state: share < 1 ? 'extracting' : 'done',
+            state: share < 1 ? 'extracting' : 'succeeded',
           },
         }),
   };
 }
 
 /** The runtime `state` of a sandbox; undefined if it is terminated. */
-export function stateOf(status: DeploymentStatus): string | undefined {
+export function stateOf(
+  status: DeploymentStatus,
+): 'TERMINATING' | 'STARTING' | 'ARCHIVED' | 'RESTORING' | 'RUNNING' | undefined {
   switch (status) {
     case 'TERMINATED':
       return undefined;

@@ -68,14 +68,29 @@ const bo = 'bo@harborlabs.example';
 const kim = '김민지@harborlabs.example';
 const deployer = 'svc-deploy';
 
+/** Who is behind a `createdBy`: given and family name. */
+export const people: Readonly<Record<string, readonly [string, string]>> = {
+  [ana]: ['Ana', 'Ferreira'],
+  [bo]: ['Bo', 'Lindqvist'],
+  [kim]: ['민지', '김'],
+};
+
+/** Service accounts by their client ID. */
+export const serviceAccounts: Readonly<Record<string, string>> = {
+  [deployer]: 'Deployments',
+  'svc-ci': 'Pull requests',
+};
+
 function persistent(name: string, mountPath: string, gigabytes: number): Mount {
   return { name, mountPath, sizeMb: gigabytes * 1024, type: 'persistent' };
 }
 
 const scratch: Mount = { name: 'scratch', mountPath: '/scratch', sizeMb: 20_480, type: 'ephemeral' };
 
-/** By `workspace/name` of the cast. */
+/** By `workspace/name` of the cast. Volumes have labels if somebody gave them some, like anything else. */
 export const traits: Readonly<Record<string, Traits>> = {
+  'production/customer-uploads': { labels: { team: 'Platform', 'acme-auto-generated': 'true' }, region: 'us-pdx-1' },
+  'customer-demos/demo.harborlabs.example': { labels: { team: 'Sales' } },
   'production/checkout-assistant': {
     displayName: 'Checkout Assistant',
     externalId: 'HL-CHK-001',

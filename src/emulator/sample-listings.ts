@@ -1,11 +1,11 @@
-import type { Listing } from '../platform/index.ts';
 import { dayMs, hourMs, type Instant } from '../time/time.ts';
 import { hashText, mix, toUnit, uuidOf } from './random.ts';
 import { appearances, instanceOf, runawayHour, type StoryOptions } from './sample-costs.ts';
 import { type Edit, edits, type Mount, type Traits, traits, traitsOfPassing, unbilled } from './sample-labels.ts';
 import type { Part } from './sample-resources.ts';
 
-export type ResourceKind = Listing['kind'];
+/** What the fleet has. Images, connections and snapshots follow from it: see `assets.ts`. */
+export type ResourceKind = 'sandbox' | 'agent' | 'function' | 'job' | 'model' | 'policy' | 'volume' | 'customdomain';
 
 /** The state of a resource from an instant until its next state. */
 export interface Look extends Traits {
@@ -25,8 +25,10 @@ export interface Resource {
   readonly createdAt: Instant;
   /** When it was terminated; infinite if it is alive. Only sandboxes are terminated. */
   readonly terminatedAt: Instant;
-  /** When nothing is left of it, and no listing contains it any longer. */
+  /** When no listing contains it any longer. */
   readonly goneAt: Instant;
+  /** When its snapshots are gone, too. */
+  readonly storedUntil: Instant;
   /** Oldest first; the first one starts at its creation. */
   readonly looks: readonly Look[];
   /** The part of its spec that differs within its kind. */
@@ -38,14 +40,16 @@ const kindOfType = {
   agent: 'agent',
   job: 'job',
   mcp_server: 'function',
-  volume: undefined,
-  custom_domain: undefined,
-} as const satisfies Record<Part['type'], ResourceKind | undefined>;
+  volume: 'volume',
+  custom_domain: 'customdomain',
+} as const satisfies Record<Part['type'], ResourceKind>;
 
-/** How long a terminated sandbox without stored data is listed. */
-const retentionDays = 30;
-/** A sandbox with traits of its own was meant to stay: nobody has cleaned up after it. */
-const legacyRetentionDays = 400;
+/** How long a terminated sandbox is listed, as on the platform: who looks every night never sees most of them. */
+const retentionMs = 5 * 60_000;
+/** A sandbox with traits of its own has a longer retention: nobody has cleaned up after it. */
+const legacyRetentionMs = 400 * dayMs;
+/** How long snapshots outlive their sandbox. */
+const snapshotDays = 30;
 
 /** Everything in the listings, over all time; costs of the story use the same names. */
 export function inventFleet(options: StoryOptions): Resource[] {
@@ -53,14 +57,15 @@ export function inventFleet(options: StoryOptions): Resource[] {
   const fleet: Resource[] = [];
   for (const { part, copy, identity, name, fromHour, toHour } of appearances(options)) {
     const kind = kindOfType[part.type];
-    if (kind === undefined || part.workspace === undefined) continue;
+    // A domain of the account is in no workspace.
+    if (part.workspace === undefined) continue;
     const createdAt = fromHour * hourMs;
     const terminatedAt = toHour * hourMs;
     const place = `${part.workspace}/${part.name}`;
     const key = hashText(seed, `listed ${identity}`);
-    const own = traits[place] ?? traitsOfPassing(name, hashText(7, name));
+    const hasTraits = kind !== 'volume' && kind !== 'customdomain';
+    const own = traits[place] ?? (hasTraits ? traitsOfPassing(name, hashText(7, name)) : {});
     const changes = part.runsAway === true && copy === 0 ? [deployedBeforeRunaway(options)] : (edits[place] ?? []);
-    const retainedDays = Math.max(part.storedDays ?? 0, place in traits ? legacyRetentionDays : retentionDays);
     fleet.push({
       kind,
       workspace: part.workspace,
@@ -69,9 +74,10 @@ export function inventFleet(options: StoryOptions): Resource[] {
       instance: instanceOf(uuidOf(seed, `resource ${identity}`)),
       createdAt,
       terminatedAt,
-      goneAt: terminatedAt + retainedDays * dayMs,
+      goneAt: terminatedAt + (place in traits ? legacyRetentionMs : retentionMs),
+      storedUntil: terminatedAt + Math.max(part.storedDays ?? 0, snapshotDays) * dayMs,
       looks: looksOf(createdAt, since, copy === 0 ? own : asOwnedBy(own, copy, key), changes, copy, key),
-      spec: {},
+      spec: kind === 'volume' ? { gigabytes: Math.round((part.habits[0]?.perHour ?? 0) / 3600) } : {},
     });
   }
   for (const { kind, workspace, name, fromDay, spec } of unbilled) {
@@ -86,6 +92,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
       createdAt,
       terminatedAt: Number.POSITIVE_INFINITY,
       goneAt: Number.POSITIVE_INFINITY,
+      storedUntil: Number.POSITIVE_INFINITY,
       looks: looksOf(createdAt, since, traits[place] ?? {}, edits[place] ?? [], 0, 0),
       spec,
     });

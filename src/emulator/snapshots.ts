@@ -18,8 +18,8 @@ const keptNights = 14;
 
 /** The snapshots of a sandbox at an instant, newest first: of the last fourteen nights of its life. */
 export function snapshotsOf(source: Resource, at: Instant): Snapshot[] {
-  const { createdAt, terminatedAt, goneAt } = source;
-  if (at >= goneAt) return [];
+  const { createdAt, terminatedAt, storedUntil } = source;
+  if (at >= storedUntil) return [];
   const last = floorDay(Math.min(at, terminatedAt - 1) - takenAtHour * hourMs) + takenAtHour * hourMs;
   const taken = Array.from({ length: keptNights }, (_, night) => last - night * dayMs);
   return taken

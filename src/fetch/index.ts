@@ -14,5 +14,5 @@ export {
 } from './landing-reader.ts';
 export { type LandingFolder, type LandingWriter, openLandingWriter, storeLostLoad } from './landing-writer.ts';
 export { askQuery } from './query-pages.ts';
-export { decodeResource } from './resource.ts';
+export { type Decoder, decoderOf } from './resource.ts';
 export { decodeDeployments } from './resource-events.ts';

@@ -30,6 +30,7 @@ import { throughOf, type World } from './kind.ts';
 import { type AlertFact, parseFact } from './kinds/index.ts';
 import type { LastRun } from './kinds/run.ts';
 import { withKnownChecks } from './known-checks.ts';
+import { listedCosts } from './owner-sources.ts';
 import { withOwners } from './owners.ts';
 import { withWithdrawn } from './transitions.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-costs.ts';
@@ -99,6 +100,8 @@ export async function readAlertFacts(
 ): Promise<AlertFacts> {
   const { world, isClockBehind } = withSlowClock(await readWorld(connection, known, given), given);
   const rows = await readRows(connection, world);
+  // `status` shows it; a run keeps the answer.
+  if (given.cache !== undefined) await listedCosts(connection, given.cache);
   // By a clock that is behind, budgets and days would be those of the past.
   const asked = isClockBehind ? { ...given, budgets: undefined, anomalyRules: undefined } : given;
   if (asked.anomalyRules?.isOn === true) asked.onProgress?.('anomalies');

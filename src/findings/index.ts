@@ -18,6 +18,7 @@ export {
 } from './kinds/run.ts';
 export { idleWords, staleStep } from './kinds/stale.ts';
 export { type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
+export { listedCosts } from './owner-sources.ts';
 export { alertRows } from './rows.ts';
 export { shownWithOthers } from './same-budget.ts';
 export { type AlertEntry, type Transitions, transitionsOf } from './transitions.ts';

@@ -1,13 +1,17 @@
 import type { WaitingAlert } from '../alerts/index.ts';
 import type { Failure } from '../base/failure.ts';
 import type { NextStep } from '../base/next-step.ts';
-import type { OpenAlert } from '../findings/index.ts';
+import type { listedCosts, OpenAlert } from '../findings/index.ts';
 import type { RevokedExport } from '../reports/exports/index.ts';
 import type { UnendedRun } from '../warehouse/integrity/index.ts';
 import type { UnprovenText } from '../warehouse/ledger/index.ts';
 import type { FileFault } from './files-of-books.ts';
 import type { Problem } from './problem.ts';
 import type { Undelivered } from './undelivered.ts';
+
+/** What listings explain of the costs of an account. */
+export type ListedCosts =
+  Awaited<ReturnType<typeof listedCosts>> extends ReadonlyMap<string, infer Costs> ? Costs : never;
 
 export interface AccountStatus {
   readonly account: string;
@@ -30,6 +34,8 @@ export interface AccountStatus {
   readonly unproven: readonly UnprovenText[];
   /** Recent windows that are not proven yet: the next run fetches them again. */
   readonly postponed: readonly UnprovenText[];
+  /** What listings explain of its costs of the last 30 days; null without any. */
+  readonly resources: (Omit<ListedCosts, 'listedAt'> & { readonly listedAt: string | null }) | null;
   /** The last ingest of this account; null if there was none. */
   readonly lastRun: {
     readonly runNumber: number;

@@ -8,6 +8,7 @@ import {
   diskKey,
   endedRunOf,
   isRefusedClose,
+  listedCosts,
   stepAfterRun,
   unprovenWords,
   withUsualCosts,
@@ -27,14 +28,14 @@ import {
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
-import type { Connection, SqlRow } from '../warehouse/store/index.ts';
+import { answerCache, type Connection, type SqlRow } from '../warehouse/store/index.ts';
 import { futureInstants } from './books-clock.ts';
 import { faultsOfFiles } from './files-of-books.ts';
 import { lateWords } from './late-words.ts';
 import { spaceOf } from './machine.ts';
 import type { Problem } from './problem.ts';
 import { problemsOf } from './problems.ts';
-import type { AccountStatus, BooksStatus, JobFileFaults, MovedMonth, Status } from './status-types.ts';
+import type { AccountStatus, BooksStatus, JobFileFaults, ListedCosts, MovedMonth, Status } from './status-types.ts';
 import { undelivered } from './undelivered.ts';
 
 /** What the status depends on besides the books. */
@@ -113,7 +114,10 @@ async function readBooks(
 ): Promise<Omit<BooksStatus, 'files' | 'unstored' | 'unended' | 'jobFiles'>> {
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
-  const found = await Promise.all(rows.map((row) => accountStatus(row, connection, { tooOldBefore, configured })));
+  const listed = await listedCosts(connection, answerCache(connection));
+  const found = await Promise.all(
+    rows.map((row) => accountStatus(row, connection, { tooOldBefore, configured, listed })),
+  );
   const accounts = await withUsualCosts(connection, found);
   const last = (await closedMonths(connection)).at(-1);
   const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
@@ -166,12 +170,21 @@ async function readBooks(
 async function accountStatus(
   row: SqlRow,
   connection: Connection,
-  { tooOldBefore, configured }: { readonly tooOldBefore: Instant; readonly configured: readonly string[] },
+  {
+    tooOldBefore,
+    configured,
+    listed,
+  }: {
+    readonly tooOldBefore: Instant;
+    readonly configured: readonly string[];
+    readonly listed: ReadonlyMap<string, ListedCosts>;
+  },
 ): Promise<AccountStatus> {
   const account = String(row['account']);
   const unproven = [...(await unprovenWindows(connection, account)), ...(await contradictions(connection, account))];
   const completeThrough = row['complete_through'];
   const failures = failuresIn(row['failures']);
+  const resources = listed.get(account);
   return {
     account,
     name: textOrNull(row['name']),
@@ -185,6 +198,7 @@ async function accountStatus(
     unknownWorkspaceCost: String(row['unknown_workspace_cost']),
     unproven: unproven.filter(({ isYoung }) => !isYoung).map(unprovenText),
     postponed: unproven.filter(({ isYoung }) => isYoung).map(unprovenText),
+    resources: resources === undefined ? null : { ...resources, listedAt: instantOrNull(resources.listedAt) },
     lastRun:
       row['run_number'] === null
         ? null

@@ -10,18 +10,19 @@ import {
   unreadListingStep,
 } from '../base/next-step.ts';
 import type { AccountConfig } from '../config/index.ts';
-import { decodeDeployments, decodeResource } from '../fetch/index.ts';
+import { type Decoder, decodeDeployments, decoderOf } from '../fetch/index.ts';
 import {
   askableWorkspaces,
   type Client,
   type Listing,
   type ListingReader,
+  listingPeriods,
   listings,
   openListings,
   type RawResource,
   type ResourceCounts,
   readResourceCounts,
-  readWorkspaceNames,
+  workspaceListing,
 } from '../platform/index.ts';
 import {
   type DeploymentsStage,
@@ -33,6 +34,7 @@ import {
 } from '../warehouse/load/index.ts';
 import type { ListedDeployments, ListedResource } from '../warehouse/page.ts';
 import { type Hearing, openHearing } from './hearing.ts';
+import { type DetailBudget, defaultIgnoreLabels, detailCallsByDefault, readDetails } from './listing-details.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */
@@ -47,6 +49,7 @@ interface TokenReading {
   readonly elsewhere: readonly string[];
   /** Whether it is the token of one workspace. */
   readonly isOfWorkspace: boolean;
+  readonly arePeopleRead: boolean;
   /** Whether the items of a workspace are taken. */
   isOfInterest(workspace: string): boolean;
 }
@@ -54,6 +57,9 @@ interface TokenReading {
 /** How to read the listings of one token. */
 interface Reading extends Omit<TokenReading, 'client' | 'workspaces'> {
   readonly reader: ListingReader;
+  readonly decode: Decoder;
+  /** Requests for single items that are left tonight. */
+  readonly details: DetailBudget;
   readonly hearing: Hearing;
   /** What failed the costs of the account. */
   readonly failures: readonly Failure[];
@@ -64,7 +70,10 @@ interface Reading extends Omit<TokenReading, 'client' | 'workspaces'> {
 }
 
 /** The type of the listing of workspaces, which lists no resource that costs. */
-const workspaceType = 'workspace';
+const workspaceType = workspaceListing.resourceType;
+
+/** Of whom only ID and name are stored, and only if that is wanted. */
+const peopleTypes: readonly string[] = ['user', 'service_account'];
 
 /** How many fields and workspaces a warning names before it counts the rest. */
 const namesShown = 5;
@@ -96,24 +105,17 @@ export async function readInventory(
     await warehouse.recordListing({ ...summary, runNumber: request.runNumber, readAt });
     if (summary.resourceType !== workspaceType) summaries.push(summary);
   };
-  const refused = await warehouse.refusedForNow(account, effects.now());
+  const notDue = await warehouse.listingsNotDue(account, listingPeriods, effects.now());
+  const { ignoreLabels = defaultIgnoreLabels, detailCalls = detailCallsByDefault } = config.inventory ?? {};
+  const shared = { decode: decoderOf(ignoreLabels), details: { left: detailCalls }, failures };
   const stage = await warehouse.openInventory();
   const deployments = await warehouse.openDeployments();
   try {
-    const recording = { account, refused, record, stage, deployments };
-    for (const { client: ofToken, workspaces, ...token } of await tokenReadings(config, client, recording, tools)) {
-      let requests = 0;
-      const counting = countingClient(ofToken, () => (requests += 1));
-      const reader = openListings(counting, effects.log);
-      const hearing = openHearing(workspaces.length > 1);
-      const known = new Map<string, Promise<ResourceCounts | undefined>>();
-      const counts = (workspace: string) => {
-        const asked = known.get(workspace) ?? readCounts(counting, account, workspace, tools);
-        known.set(workspace, asked);
-        return asked;
-      };
-      const reading = { ...token, reader, hearing, failures, requests: () => requests, counts };
-      await readAll(workspaces, reading, recording, request, tools);
+    const recording = { account, notDue, record, stage, deployments };
+    const open = (token: Omit<TokenReading, 'workspaces'>, hasSeveral: boolean) =>
+      openReading(token, { ...shared, account, hasSeveral }, tools);
+    for (const { workspaces, ...token } of await tokenReadings(config, client, { recording, request, open }, tools)) {
+      await readAll(workspaces, open(token, workspaces.length > 1), recording, request, tools);
     }
   } finally {
     stage.close();
@@ -122,67 +124,120 @@ export async function readInventory(
   return summaries;
 }
 
+/** Opens the reading of one token's listings. */
+function openReading(
+  { client, ...token }: Omit<TokenReading, 'workspaces'>,
+  {
+    account,
+    hasSeveral,
+    ...shared
+  }: Pick<Reading, 'decode' | 'details' | 'failures'> & { readonly account: string; readonly hasSeveral: boolean },
+  tools: IngestTools,
+): Reading {
+  let requests = 0;
+  const counting = countingClient(client, () => (requests += 1));
+  const known = new Map<string, Promise<ResourceCounts | undefined>>();
+  const counts = (workspace: string) => {
+    const asked = known.get(workspace) ?? readCounts(counting, account, workspace, tools);
+    known.set(workspace, asked);
+    return asked;
+  };
+  const reader = openListings(counting, tools.effects.log);
+  return { ...token, ...shared, reader, hearing: openHearing(hasSeveral), requests: () => requests, counts };
+}
+
 /** Where the listings of an account go. */
 interface Recording extends Stages {
   readonly account: string;
-  /** Listings that the platform refuses, and that are not due again. */
-  readonly refused: ReadonlySet<string>;
+  /** Listings that are not due tonight. */
+  readonly notDue: ReadonlySet<string>;
   record(summary: ListingSummary): Promise<void>;
+}
+
+/** What reading the list of workspaces needs, before anything else is read. */
+interface Opening {
+  readonly recording: Recording;
+  readonly request: IngestRequest;
+  open(token: Omit<TokenReading, 'workspaces'>, hasSeveral: boolean): Reading;
 }
 
 /** The tokens of an account and what each of them lists. */
 async function tokenReadings(
   config: AccountConfig,
   client: Client,
-  recording: Recording,
+  opening: Opening,
   tools: IngestTools,
 ): Promise<TokenReading[]> {
-  const tokens = config.inventory?.tokens ?? [];
+  const { tokens = [], workspaces, people } = config.inventory ?? {};
   const elsewhere = tokens.map(({ workspace }) => workspace);
-  const names = config.inventory?.workspaces ?? askableWorkspaces(await reachedWorkspaces(client, recording, tools));
+  const arePeopleRead = people !== false;
+  const ofAccount = {
+    ...{ client, elsewhere, arePeopleRead, isOfWorkspace: false },
+    isOfInterest: (workspace: string) =>
+      !elsewhere.includes(workspace) &&
+      workspaces?.includes(workspace) !== false &&
+      askableWorkspaces([workspace]).length > 0,
+  };
+  const reached = await reachedWorkspaces(opening.open(ofAccount, false), opening, tools);
+  const names = workspaces ?? askableWorkspaces(reached);
   const own = names.filter((name) => !elsewhere.includes(name));
-  // Where every workspace has a token of its own, the account's token has nothing to list.
-  const ofAccount = names.length === 0 ? [undefined] : own;
-  const { workspaces } = config.inventory ?? {};
   return [
-    {
-      ...{ client, workspaces: ofAccount, elsewhere, isOfWorkspace: false },
-      isOfInterest: (workspace) => !elsewhere.includes(workspace) && workspaces?.includes(workspace) !== false,
-    },
+    // Where every workspace has a token of its own, the account's token has nothing to list.
+    { ...ofAccount, workspaces: names.length === 0 ? [undefined] : own },
     ...tokens.map(({ workspace, token, tokenSetting }) => ({
       client: tools.openClient({ ...config, token, tokenSetting }, workspace),
       workspaces: [workspace],
       elsewhere: elsewhere.filter((other) => other !== workspace),
-      isOfWorkspace: true,
+      ...{ arePeopleRead, isOfWorkspace: true },
       isOfInterest: (other: string) => other === workspace,
     })),
   ];
 }
 
 /**
- * The workspaces that the account's token reaches: those that the platform names, else those that costs name. Whether the
- * platform names them is recorded as a listing of its own.
+ * The workspaces that the account's token reaches: those that the platform names, else those that costs name. They are
+ * recorded as a listing of their own. Resources of a workspace that the platform no longer names are gone.
  */
 async function reachedWorkspaces(
-  client: Client,
-  { account, refused, record }: Recording,
+  reading: Reading,
+  { recording, request }: Opening,
   tools: IngestTools,
 ): Promise<readonly string[]> {
+  const { account, notDue, record } = recording;
+  const { warehouse } = tools;
   const key = { account, workspace: undefined, resourceType: workspaceType };
-  if (!refused.has(listingName(key))) {
-    try {
-      const names = await readWorkspaceNames(client, `account ${account}`, tools.signal);
-      const read = { outcome: 'read', reason: undefined, next: undefined, requests: 1 } as const;
-      await record({ ...key, ...nothing, ...read, resources: names.length });
-      return names;
-    } catch (error) {
-      const failed = failureOf(error, false);
-      if (failed === undefined) throw error;
-      const { isHopeless: _, ...facts } = redacted(failed, tools);
-      await record({ ...key, ...facts, requests: 1 });
-    }
+  if (notDue.has(listingName(key))) return warehouse.knownWorkspaces(account);
+  const found = await readListing(key, workspaceListing, { ...reading, isLast: true }, recording, request, tools);
+  if (found === undefined) return warehouse.knownWorkspaces(account);
+  const { isHopeless: _, isAbsent: __, spokeFor = [], ...facts } = found;
+  await record({ ...key, ...facts, requests: reading.requests() });
+  if (!['read', 'shrunk', 'partial'].includes(facts.outcome)) return warehouse.knownWorkspaces(account);
+  if (facts.outcome !== 'read' || spokeFor.length === 0) {
+    return [...new Set([...spokeFor, ...(await warehouse.knownWorkspaces(account))])].sort();
   }
-  return tools.warehouse.knownWorkspaces(account);
+  for (const [workspace, types] of await warehouse.workspacesAlive(account)) {
+    if (spokeFor.includes(workspace) || reading.elsewhere.includes(workspace)) continue;
+    tools.effects.log.info('listing.workspace_gone', 'A workspace is no longer listed: its resources have ended', {
+      ...{ account, workspace },
+    });
+    for (const resourceType of types)
+      await endAll({ account, workspace, resourceType }, recording.stage, request, tools);
+  }
+  return spokeFor.toSorted();
+}
+
+/** Ends all resources of a type in a workspace, as an empty listing that nobody doubts. */
+async function endAll(
+  key: ListingKey,
+  stage: InventoryStage,
+  { runNumber }: IngestRequest,
+  { warehouse, effects }: IngestTools,
+): Promise<void> {
+  await stage.begin();
+  await stage.write({
+    ...{ ...key, runNumber, seenAt: await warehouse.seenAt(effects.now()), workspacesElsewhere: [] },
+    ...{ isWhole: true, acceptShrunk: true, isBelieved: async () => true },
+  });
 }
 
 /** The platform's own counts of a workspace's resources; undefined if it does not give them. */
@@ -208,7 +263,10 @@ async function readAll(
   request: IngestRequest,
   tools: IngestTools,
 ): Promise<void> {
-  const { account, refused, record } = recording;
+  const { account, notDue, record } = recording;
+  const isDue = (workspace: string | undefined, resourceType: string) =>
+    !notDue.has(listingName({ account, workspace, resourceType })) &&
+    !notDue.has(listingName({ account, workspace: undefined, resourceType }));
   let failed = 0;
   let gaveUp: string | undefined;
   /** The workspaces that the listing speaks for; undefined if that is decided when all others are read. */
@@ -220,7 +278,9 @@ async function readAll(
         ? await readListing(key, listing, { ...reading, isLast }, recording, request, tools)
         : { ...nothing, outcome: 'failed' as const, reason: gaveUp, next: undefined, isHopeless: true };
     if (found === undefined) return undefined;
-    const { isHopeless, spokeFor, ...facts } = found;
+    const { isHopeless, isAbsent, spokeFor: named, ...facts } = found;
+    // What the platform does not have for one workspace, it has for none.
+    const spokeFor = isAbsent === true && listing.serves !== undefined ? workspaces : named;
     failed = facts.outcome === 'failed' ? failed + 1 : 0;
     // One listing may fail alone; two in a row fail like all others.
     if (isHopeless || failed > 1) gaveUp ??= 'not fetched, because an earlier listing failed';
@@ -230,9 +290,10 @@ async function readAll(
   }
   const undecided: [string | undefined, Listing][] = [];
   for (const listing of listings) {
+    if (!reading.arePeopleRead && peopleTypes.includes(listing.resourceType)) continue;
     const done = new Set<string | undefined>();
     for (const workspace of workspaces) {
-      if (refused.has(listingName({ account, workspace, resourceType: listing.resourceType }))) continue;
+      if (!isDue(workspace, listing.resourceType)) continue;
       if (done.has(workspace)) continue;
       const spokeFor = await read(workspace, listing, false);
       if (spokeFor === undefined) undecided.push([workspace, listing]);
@@ -254,6 +315,8 @@ const nothing = { shortfall: undefined, resources: 0, opened: 0, ended: 0 };
 type Found = Omit<ListingSummary, keyof ListingKey | 'requests'> & {
   /** Whether every other listing would fail the same way. */
   readonly isHopeless: boolean;
+  /** Whether the platform has no such listing. */
+  readonly isAbsent?: boolean;
   /** The workspaces whose items it has, if there are others than the one that it was asked for. */
   readonly spokeFor?: readonly string[] | undefined;
 };
@@ -290,7 +353,7 @@ async function readListing(
         seen = nothingSeen();
         await Promise.all([stage.begin(), deployments.begin()]);
       }
-      const { resources, deployed } = decodePage(page.items, key, reading, seen, tools);
+      const { resources, deployed } = decodePage(page.items, key, listing, reading, seen, tools);
       await stage.add(resources);
       await deployments.add(deployed);
       if (page.isLast) end = page;
@@ -300,7 +363,7 @@ async function readListing(
     if (failed === undefined) throw error;
     // What already failed the costs was a warning then.
     if (!failures.some(({ found }) => found === foundIn(error)))
-      await warnOfListing(failed.outcome, String(failed.reason), key, tools);
+      await warnOfListing(failed.outcome, String(failed.reason), key, tools, listing.serves);
     return redacted(failed, tools);
   }
   const { named, homeless } = seen;
@@ -312,6 +375,7 @@ async function readListing(
     const twin = hearing.isHeard() === true ? undefined : hearing.twinOf(workspace, listing.resourceType);
     if (hearing.isHeard() === false || twin !== undefined) return unheard(workspace, twin);
   }
+  if (listing.detail !== undefined) await readDetails(key, listing, reading, stage, tools);
   // What has items of other workspaces, too, is a listing of all that the token reaches.
   const isOfAll = !reading.isOfWorkspace && [...named].some((name) => name !== workspace);
   const { doubt, shortfall } = end ?? {};
@@ -395,22 +459,32 @@ async function writeListing(
 /** The resources of a page that this token speaks for. Adds what else it has to `seen`. */
 function decodePage(
   items: readonly RawResource[],
-  { workspace: asked, resourceType }: ListingKey,
-  { isOfInterest }: Reading,
+  { workspace: asked }: ListingKey,
+  listing: Listing,
+  { isOfInterest, decode }: Reading,
   seen: Seen,
   tools: IngestTools,
 ): { readonly resources: readonly ListedResource[]; readonly deployed: readonly ListedDeployments[] } {
   const resources: ListedResource[] = [];
   const deployed: ListedDeployments[] = [];
   for (const item of items) {
-    const { state, use, strange } = decodeResource(item, resourceType);
-    const { events, runtime, strange: strangeDeployments } = decodeDeployments(item);
-    for (const field of [...strange, ...strangeDeployments]) seen.fields.add(field);
+    const { state, use, strange } = decode(item, listing);
+    for (const field of strange) seen.fields.add(field);
+    // What another workspace owns counts in the listing of that one.
+    const owner = listing.owner?.(item);
+    if (owner !== undefined && owner !== (state.workspace ?? asked)) continue;
+    if (listing.isShared) {
+      if (asked !== undefined && isOfInterest(asked)) resources.push({ ...state, workspace: asked, use });
+      continue;
+    }
     if (state.workspace === undefined) seen.homeless.set(state.name, state.createdAt ?? '');
     else seen.named.add(state.workspace);
     const workspace = state.workspace ?? asked;
     if (workspace === undefined || !isOfInterest(workspace)) continue;
-    resources.push({ ...state, workspace, use });
+    resources.push({ ...state, workspace, use, isLite: listing.detail !== undefined });
+    if (!listing.hasDeployments) continue;
+    const { events, runtime, strange: strangeDeployments } = decodeDeployments(item);
+    for (const field of strangeDeployments) seen.fields.add(field);
     const texts = events.map((event) => ({ ...event, message: event.message && tools.redact(event.message) }));
     deployed.push({ ...state, workspace, events: texts, runtime });
   }
@@ -446,7 +520,7 @@ function redacted({ step, reason, ...failed }: NonNullable<ReturnType<typeof fai
 function failureOf(
   error: unknown,
   isOfWorkspace: boolean,
-): { outcome: ListingOutcome; reason: string; step: NextStep; isHopeless: boolean } | undefined {
+): { outcome: ListingOutcome; reason: string; step: NextStep; isHopeless: boolean; isAbsent?: boolean } | undefined {
   if (error instanceof PlatformError) {
     const { status, found: reason } = error;
     // A token that the platform does not take is a failure, where the account's own has just read costs.
@@ -455,7 +529,7 @@ function failureOf(
     const isHopeless = status === 429 || (status === undefined && error.code !== 'too_large');
     // Without listings the costs are still complete, so the step is another one than for costs.
     const step = status === 403 ? refusedListingStep : (error.next ?? unreadListingStep);
-    return { outcome: isRefused ? 'refused' : 'failed', reason, step, isHopeless };
+    return { outcome: isRefused ? 'refused' : 'failed', reason, step, isHopeless, isAbsent: status === 404 };
   }
   const step = (error instanceof CostbookError ? error.next : undefined) ?? unreadListingStep;
   const failed = { outcome: 'failed', step } as const;
@@ -479,13 +553,17 @@ async function warnOfListing(
   reason: string,
   key: ListingKey,
   tools: IngestTools,
+  serves?: string,
 ): Promise<void> {
   const { log } = tools.effects;
   const fields = { account: key.account, resourceType: key.resourceType, reason };
   if (outcome !== 'refused') log.warn(`listing.${outcome}`, listingWords[outcome], fields);
   else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused')
     log.info('listing.refused', 'The platform refuses this listing', fields);
-  else log.warn('listing.refused', 'The platform refuses this listing; costs of its resources have no labels', fields);
+  else if (serves === undefined)
+    log.warn('listing.refused', 'The platform refuses this listing; costs of its resources have no labels', fields);
+  else
+    log.info('listing.refused', `The platform does not serve this listing; without it there are no ${serves}`, fields);
 }
 
 function someOf(names: readonly string[]): string {

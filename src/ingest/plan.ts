@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '../base/errors.ts';
 import type { ProjectContext } from '../base/project-context.ts';
-import { type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
+import { type InventoryConfig, type LocalAccount, type LocalConfig, loadConfig } from '../config/index.ts';
 import {
   controlQuery,
   daysQueries,
@@ -19,7 +19,7 @@ import {
   typesQuery,
   wholeMonths,
 } from '../fetch/plan/index.ts';
-import { historyParameters } from '../platform/index.ts';
+import { historyParameters, listingPeriods } from '../platform/index.ts';
 import { metricsLimits, operations, requestPath } from '../platform/interface/index.ts';
 import { floorHour, formatInstant, hourMs, type Instant, type Window } from '../time/time.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
@@ -31,9 +31,10 @@ import {
   startOfBooks,
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
-import { dueMonths, groupsByWorkspace, type LoadedQuery } from '../warehouse/load/index.ts';
+import { dueMonths, groupsByWorkspace, type LoadedQuery, listingRequests } from '../warehouse/load/index.ts';
 import type { CoveredWindow, Role } from '../warehouse/page.ts';
 import type { Connection } from '../warehouse/store/index.ts';
+import { detailCallsByDefault } from './listing-details.ts';
 import { tonightsSeries } from './verify-past.ts';
 
 /** A request, or a chain of pages, that the ingest would make. */
@@ -64,6 +65,13 @@ export interface AccountPlan {
   readonly verify: readonly PlannedRequest[];
   /** The sum of all pages: a minimum of requests. */
   readonly requestsAtLeast: number;
+  /** Requests for listings besides; null if they are switched off. */
+  readonly listings: {
+    /** What those that are due took when they were last asked for; null before the first ingest. */
+    readonly requests: number | null;
+    /** How many items at most are read one by one, if they are new or changed. */
+    readonly detailsAtMost: number;
+  } | null;
 }
 
 /** What to plan: hours from and to, exclusive, and whether known ones are fetched again. */
@@ -84,8 +92,8 @@ export async function planIngest(
   try {
     const known = books === undefined ? [] : (await completeness(books.connection)).map(({ account }) => account);
     const plans: AccountPlan[] = [];
-    for (const { id, since } of accountsToPlan(config, known, dir)) {
-      plans.push(await planAccount({ ...request, account: id, since, now }, config, books?.connection));
+    for (const { id, since, inventory } of accountsToPlan(config, known, dir)) {
+      plans.push(await planAccount({ ...request, account: id, since, inventory, now }, config, books?.connection));
     }
     return plans;
   } finally {
@@ -98,12 +106,14 @@ function accountsToPlan(
   config: LocalConfig,
   known: readonly string[],
   dir: string,
-): Pick<LocalAccount, 'id' | 'since'>[] {
-  if (config.accounts.length === 0 && known.length > 0) return known.map((id) => ({ id, since: undefined }));
-  const accounts = config.accounts.map(({ id, url, since }) => ({
+): Pick<LocalAccount, 'id' | 'since' | 'inventory'>[] {
+  if (config.accounts.length === 0 && known.length > 0)
+    return known.map((id) => ({ id, since: undefined, inventory: undefined }));
+  const accounts = config.accounts.map(({ id, url, since, inventory }) => ({
     id: id ?? (known.length === 1 ? known[0] : undefined),
     isReachable: url !== undefined,
     since,
+    inventory,
   }));
   if (accounts.length === 0 || accounts.some(({ id, isReachable }) => id === undefined && !isReachable)) {
     throw new UsageError(
@@ -124,7 +134,12 @@ function requestOf(account: string, parameters: Readonly<Record<string, string>>
 }
 
 async function planAccount(
-  asked: PlanRequest & { account: string | undefined; since: Instant | undefined; now: Instant },
+  asked: PlanRequest & {
+    account: string | undefined;
+    since: Instant | undefined;
+    inventory: InventoryConfig | undefined;
+    now: Instant;
+  },
   config: LocalConfig,
   books: Connection | undefined,
 ): Promise<AccountPlan> {
@@ -181,6 +196,7 @@ async function planAccount(
     first,
     verify,
     requestsAtLeast: all.reduce((sum, request) => sum + request.pages, 0),
+    listings: await listingPlan(asked, books),
   };
 }
 
@@ -195,6 +211,20 @@ const purposes: Readonly<Record<Purpose, string>> = {
   names: 'totals by name, to find costs that moved between rows without uuid',
   months: 'monthly totals, which whole months must match',
 };
+
+/** Requests for listings. */
+async function listingPlan(
+  { account, inventory, now }: { account: string | undefined; inventory: InventoryConfig | undefined; now: Instant },
+  books: Connection | undefined,
+): Promise<AccountPlan['listings']> {
+  if (inventory?.isRead === false) return null;
+  const isKnown = books !== undefined && account !== undefined;
+  const requests = isKnown ? await listingRequests(books, account, listingPeriods, now) : 0;
+  return {
+    requests: requests === 0 ? null : requests,
+    detailsAtMost: inventory?.detailCalls ?? detailCallsByDefault,
+  };
+}
 
 /** Requests that verify the settled past; changes found there add more. */
 async function verifyingRequests(

@@ -64,7 +64,7 @@ export async function refusedListings(
 ): Promise<{ readonly resourceType: string; readonly error: PlatformError }[]> {
   const reader = openListings(client, effects.log);
   const refused: { readonly resourceType: string; readonly error: PlatformError }[] = [];
-  for (const listing of listings) {
+  for (const listing of listings.filter(({ serves }) => serves === undefined)) {
     try {
       await reader.pages(listing, `account ${account}`, signal, workspace).next();
     } catch (error) {

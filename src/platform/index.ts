@@ -5,7 +5,16 @@ export { type IssuedToken, issueToken } from './client-credentials.ts';
 export { AccountsRefusedError, discoverAccounts, discoverHistoryStart, historyParameters } from './discover.ts';
 export { type FairLimiter, openFairLimiter } from './fair-limiter.ts';
 export { openHttp } from './http.ts';
-export { type Listing, type ListingReader, listings, openListings, type RawResource } from './listings.ts';
+export {
+  type Listing,
+  type ListingColumn,
+  type ListingReader,
+  listingPeriods,
+  listings,
+  openListings,
+  type RawResource,
+  workspaceListing,
+} from './listings.ts';
 export { CursorRefusedError, pages } from './paging.ts';
 export { proxiesOf } from './proxy.ts';
 export { readPlatformLists } from './read-enums.ts';

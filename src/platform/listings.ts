@@ -6,30 +6,192 @@ import { answerLimits, listingLimits, pagedListingsVersion } from './interface/l
 import { type Operation, operations } from './interface/operations.ts';
 import { CursorRefusedError, type Page, pages } from './paging.ts';
 
-/** One of the six listings (4.1). */
+/** What a listing says of a resource, besides its name. */
+export type ListingColumn =
+  | 'workspace'
+  | 'uuid'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'displayName'
+  | 'externalId'
+  | 'labels'
+  | 'region'
+  | 'memoryMb'
+  | 'generation'
+  | 'status'
+  | 'isEnabled'
+  | 'plan'
+  | 'createdBy'
+  | 'integrationConnections'
+  | 'volumes'
+  | 'provider'
+  | 'sizeBytes'
+  | 'attachedTo'
+  | 'runtimeState'
+  | 'lastUsedAt'
+  | 'expiresAt'
+  | 'timeToLive'
+  | 'expirationPolicies'
+  | 'minScale';
+
+/** The place of each column in an item: a path, or several of which the first counts (`a.b|c`); a list are texts that belong together. */
+export type ColumnPlaces = Readonly<Partial<Record<ListingColumn, string | readonly string[]>>>;
+
+/** A listing: where it is, how often it is asked for, and where its columns are. Nothing else is stored of its items. */
 export interface Listing {
-  readonly kind: 'sandbox' | 'agent' | 'function' | 'job' | 'model' | 'policy';
+  /** As in messages. */
+  readonly kind: string;
   /** The resource type in costs: metrics say mcp_server for what listings call function. */
   readonly resourceType: string;
   readonly operation: Operation;
   /** The query parameters besides paging. */
   readonly filters: Readonly<Record<string, string>>;
+  readonly columns: ColumnPlaces;
+  /** The name of an item; by default `metadata.name`. Items whose fields are at the top level have one. */
+  name?(item: Readonly<Record<string, unknown>>): unknown;
+  /** Whether its items have a history of deployments. */
+  readonly hasDeployments?: true;
+  /** The workspace that owns an item and lists it, too: only that listing counts. */
+  owner?(item: Readonly<Record<string, unknown>>): string | undefined;
+  /** Whether several workspaces may list the same items: people do. */
+  readonly isShared?: true;
+  /** Days from one reading to the next; 1 if left out. */
+  readonly everyDays?: number;
+  /** The operation that has an item with all of its columns, and its parameter for the name. */
+  readonly detail?: { readonly operation: Operation; readonly parameter: string };
+  /** What is not known without it; left out for the listings of the interface document. */
+  readonly serves?: string;
 }
 
-/** Every listing, with the parameters that exclude nothing: a terminated sandbox's storage still costs. */
+/** Where most listings have their columns (2.2, 2.4 to 2.9). */
+const common = {
+  workspace: 'metadata.workspace',
+  uuid: 'metadata.uuid',
+  createdAt: 'metadata.createdAt',
+  updatedAt: 'metadata.updatedAt',
+  displayName: 'metadata.displayName',
+  externalId: 'metadata.externalId',
+  labels: 'metadata.labels',
+  createdBy: 'metadata.createdBy',
+  plan: 'metadata.plan',
+  status: 'status',
+  region: 'spec.region',
+} as const satisfies ColumnPlaces;
+
+const workload = {
+  ...common,
+  memoryMb: 'spec.runtime.memory',
+  generation: 'spec.runtime.generation',
+  isEnabled: 'spec.enabled',
+  integrationConnections: 'spec.integrationConnections',
+  runtimeState: 'state',
+  lastUsedAt: 'lastUsedAt',
+  expiresAt: 'spec.runtime.expires',
+  timeToLive: 'spec.runtime.ttl',
+  expirationPolicies: 'spec.lifecycle.expirationPolicies',
+  minScale: 'spec.runtime.minScale',
+} as const satisfies ColumnPlaces;
+const mounting = { ...workload, volumes: 'spec.volumes' } as const;
+
+/** Names that are read once a week: of people, connections and what is only stored. */
+const week = 7;
+
+/**
+ * Every listing, with the parameters that exclude nothing: a terminated sandbox's storage still costs. Those after the
+ * policies are in the public description only: a platform without them is asked again every week.
+ */
 export const listings: readonly Listing[] = [
   {
-    kind: 'sandbox',
-    resourceType: 'sandbox',
-    operation: operations.sandboxes,
+    ...{ kind: 'sandbox', resourceType: 'sandbox', operation: operations.sandboxes, hasDeployments: true },
     filters: { showTerminated: 'true' },
+    columns: { ...mounting, generation: 'spec.runtime.generation|nodeGeneration' },
   },
-  { kind: 'agent', resourceType: 'agent', operation: operations.agents, filters: {} },
-  { kind: 'function', resourceType: 'mcp_server', operation: operations.functions, filters: {} },
-  { kind: 'job', resourceType: 'job', operation: operations.jobs, filters: {} },
-  { kind: 'model', resourceType: 'model', operation: operations.models, filters: {} },
-  { kind: 'policy', resourceType: 'policy', operation: operations.policies, filters: {} },
+  {
+    ...{ kind: 'agent', resourceType: 'agent', operation: operations.agents, hasDeployments: true },
+    ...{ filters: {}, columns: mounting },
+  },
+  {
+    ...{ kind: 'function', resourceType: 'mcp_server', operation: operations.functions, hasDeployments: true },
+    ...{ filters: {}, columns: workload },
+  },
+  {
+    ...{ kind: 'job', resourceType: 'job', operation: operations.jobs, hasDeployments: true },
+    ...{ filters: {}, columns: mounting },
+  },
+  {
+    ...{ kind: 'model', resourceType: 'model', operation: operations.models, hasDeployments: true },
+    ...{ filters: {}, columns: { ...workload, provider: 'spec.runtime.type' } },
+  },
+  {
+    ...{ kind: 'policy', resourceType: 'policy', operation: operations.policies, hasDeployments: true },
+    ...{ filters: {}, columns: workload },
+  },
+  {
+    ...{ kind: 'volume', resourceType: 'volume', operation: operations.volumes, filters: {} },
+    columns: { ...common, sizeBytes: 'spec.size', attachedTo: 'state.attachedTo' },
+    detail: { operation: operations.volume, parameter: 'volumeName' },
+    serves: 'labels of volumes, and what they are attached to',
+  },
+  {
+    ...{ kind: 'custom domain', resourceType: 'custom_domain', operation: operations.customDomains, filters: {} },
+    columns: { ...common, status: 'spec.status' },
+    owner: ({ metadata }) => joined(metadata, ['sharedFromWorkspace'], ''),
+    serves: 'labels of custom domains',
+  },
+  {
+    ...{ kind: 'image', resourceType: 'image', operation: operations.images, filters: {}, everyDays: week },
+    columns: { ...common, sizeBytes: 'spec.size', lastUsedAt: 'metadata.lastDeployedAt' },
+    name: ({ metadata }) => joined(metadata, ['resourceType', 'name'], '/'),
+    owner: ({ metadata }) => joined(metadata, ['sourceWorkspace'], ''),
+    serves: 'sizes of images, and when they were last deployed',
+  },
+  {
+    ...{ kind: 'snapshot', resourceType: 'snapshot', operation: operations.snapshots, filters: {}, everyDays: week },
+    columns: {
+      ...{ workspace: 'workspace', createdAt: 'createdAt', createdBy: 'createdBy', status: 'status' },
+      ...{ region: 'spec.region', memoryMb: 'spec.memory', attachedTo: 'source.name|sandboxName' },
+    },
+    name: (item) => item['name'] || item['id'],
+    serves: 'the age of snapshots',
+  },
+  {
+    ...{ kind: 'connection', resourceType: 'connection', operation: operations.connections, filters: {} },
+    ...{ columns: { ...common, provider: 'spec.integration' }, everyDays: week },
+    serves: 'the providers behind connections',
+  },
+  {
+    ...{ kind: 'user', resourceType: 'user', operation: operations.users, filters: {}, everyDays: week },
+    ...{ columns: { displayName: ['given_name', 'family_name'] }, isShared: true, serves: 'names of people' },
+    name: (item) => item['sub'],
+  },
+  {
+    ...{ kind: 'service account', resourceType: 'service_account', operation: operations.serviceAccounts, filters: {} },
+    ...{ columns: { displayName: 'name' }, everyDays: week, isShared: true, serves: 'names of service accounts' },
+    name: (item) => item['client_id'],
+  },
 ];
+
+/** The listings that are not asked for every night, with their days. */
+export const listingPeriods: readonly { readonly resource_type: string; readonly days: number }[] = listings.flatMap(
+  ({ resourceType, everyDays }) => (everyDays === undefined ? [] : [{ resource_type: resourceType, days: everyDays }]),
+);
+
+/** The workspaces that a token reaches, each of which contains itself. */
+export const workspaceListing: Listing = {
+  ...{ kind: 'workspace', resourceType: 'workspace', operation: operations.workspaces, filters: {} },
+  columns: {
+    ...{ workspace: 'name', createdAt: 'createdAt', updatedAt: 'updatedAt', displayName: 'displayName' },
+    ...{ labels: 'labels', region: 'region', status: 'status', createdBy: 'createdBy' },
+  },
+  name: (item) => item['name'],
+  serves: 'names and labels of workspaces',
+};
+
+/** The texts of these fields as one; undefined if one is missing. */
+function joined(object: unknown, fields: readonly string[], between: string): string | undefined {
+  const texts = fields.map((field) => (isObject(object) ? object[field] : undefined));
+  return texts.every((text) => typeof text === 'string' && text !== '') ? texts.join(between) : undefined;
+}
 
 /** A listed resource as it came: an object whose `metadata.name` is a text; any other part may contain secrets. */
 export interface RawResource {
@@ -65,11 +227,13 @@ export interface ListingReader {
    * the client does, and RefusedAnswerError naming kind and page for an answer that is not a list of resources.
    */
   pages(
-    listing: Pick<Listing, 'operation' | 'filters'>,
+    listing: Pick<Listing, 'operation' | 'filters' | 'name'>,
     about: string,
     signal: AbortSignal,
     workspace?: string,
   ): AsyncGenerator<ListingPage, void, undefined>;
+  /** Reads one item of a listing that has details, with all of its columns. Throws as `pages` does. */
+  detail(listing: Listing, name: string, about: string, signal: AbortSignal, workspace: string): Promise<RawResource>;
 }
 
 /** How often a listing restarts after the platform refused its cursor. */
@@ -113,6 +277,18 @@ export function openListings(client: Client, log: Log, { namesInQuery = true } =
   }
 
   return {
+    async detail({ detail, name: nameOf }, name, about, signal, workspace) {
+      if (detail === undefined) throw new TypeError('this listing has no details');
+      const { operation, parameter } = detail;
+      const values = { [parameter]: name, ...(namesInQuery ? { workspace } : {}) };
+      const aboutItem = `${about}, ${operation.name} ${excerpt(name, 100)}`;
+      const read = async (body: RawBody) => {
+        const item = resourceOf(await parseBody(body), nameOf);
+        if (item === undefined) throw new RefusedAnswerError(`${aboutItem}: found an answer without a name`);
+        return item;
+      };
+      return client.call(operation, values, aboutItem, read, signal, { apiVersion, workspace });
+    },
     async *pages(listing, about, signal, workspace) {
       const { operation } = listing;
       const aboutListing = `${about}, ${operation.name}`;
@@ -141,7 +317,7 @@ export function openListings(client: Client, log: Log, { namesInQuery = true } =
 
 async function* turnPages(
   client: Client,
-  { operation, filters }: Pick<Listing, 'operation' | 'filters'>,
+  { operation, filters, name }: Pick<Listing, 'operation' | 'filters' | 'name'>,
   how: {
     readonly about: string;
     readonly apiVersion: string;
@@ -162,7 +338,8 @@ async function* turnPages(
   let count = 0;
   const chain = pages(about, answerLimits.maxListingPages, (page, cursor) => {
     const aboutPage = `${about}, page ${page}`;
-    const read = async (body: RawBody) => readListingPage(await parseBody(body), { about: aboutPage, limit, cursor });
+    const read = async (body: RawBody) =>
+      readListingPage(await parseBody(body), { about: aboutPage, limit, cursor, name });
     return client.call(operation, cursor === undefined ? asked : { ...asked, cursor }, aboutPage, read, signal, {
       apiVersion,
       workspace,
@@ -227,7 +404,12 @@ interface ReadPage extends Page {
  */
 export function readListingPage(
   body: unknown,
-  asked: { about: string; limit: number | undefined; cursor: string | undefined },
+  asked: {
+    about: string;
+    limit: number | undefined;
+    cursor: string | undefined;
+    name?: Listing['name'] | undefined;
+  },
 ): ReadPage {
   const { about, limit, cursor } = asked;
   function refuse(place: string, found: unknown, expected: string): never {
@@ -235,9 +417,14 @@ export function readListingPage(
   }
   function resources(list: readonly unknown[], place: string): RawResource[] {
     return list.map((item, i) => {
-      if (isResource(item)) return item;
+      const resource = resourceOf(item, asked.name);
+      if (resource !== undefined) return resource;
       // The value itself is not shown: specs contain secrets.
-      return refuse(`${place}[${i}]`, item, 'a resource with a metadata.name');
+      return refuse(
+        `${place}[${i}]`,
+        item,
+        asked.name === undefined ? 'a resource with a metadata.name' : 'an item with a name',
+      );
     });
   }
 
@@ -291,10 +478,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isResource(item: unknown): item is RawResource {
-  if (!isObject(item) || !isObject(item['metadata'])) return false;
-  const { name } = item['metadata'];
-  return typeof name === 'string' && name !== '';
+/** An item as a resource with a `metadata.name`; undefined if it has no name. */
+function resourceOf(item: unknown, nameOf: Listing['name']): RawResource | undefined {
+  if (!isObject(item)) return undefined;
+  const metadata = isObject(item['metadata']) ? item['metadata'] : {};
+  const name = nameOf === undefined ? metadata['name'] : nameOf(item);
+  if (typeof name !== 'string' || name === '') return undefined;
+  return nameOf === undefined ? (item as unknown as RawResource) : { ...item, metadata: { ...metadata, name } };
 }
 
 /** What kind of value it is, for a message: never the value. */

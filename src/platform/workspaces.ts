@@ -1,34 +1,24 @@
-import { RefusedAnswerError } from '../base/errors.ts';
-import { parseBody } from './body.ts';
+import { parseBody, type RawBody } from './body.ts';
 import type { Client } from './client.ts';
 import { answerLimits } from './interface/limits.ts';
 import { operations } from './interface/operations.ts';
+import { readListingPage, workspaceListing } from './listings.ts';
 
 /**
- * The names of the workspaces that a token reaches, sorted: `GET /workspaces` answers an array of objects whose fields are at
- * the top level (public description). Throws PlatformError as the client does, and RefusedAnswerError for another answer.
+ * The names of the workspaces that a token reaches, sorted. Throws PlatformError as the client does, and RefusedAnswerError
+ * for an answer that is no list of them.
  */
 export async function readWorkspaceNames(
   client: Client,
   about: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  return client.call(
-    operations.workspaces,
-    {},
-    `${about}, workspaces`,
-    async (body) => {
-      const answer = await parseBody({ ...body, maxBodyMib: answerLimits.listingBodyMib });
-      const { data } = (answer ?? {}) as { readonly data?: unknown };
-      const items = Array.isArray(answer) ? answer : data;
-      const names = Array.isArray(items) ? items.map((item) => (item as { name?: unknown } | null)?.name) : undefined;
-      if (names === undefined || !names.every((name): name is string => typeof name === 'string' && name !== '')) {
-        throw new RefusedAnswerError(`${about}, workspaces: found an answer that is no list of workspaces with names`);
-      }
-      return [...new Set(names.map((name) => name.toWellFormed()))].sort();
-    },
-    signal,
-  );
+  const { operation, name } = workspaceListing;
+  const asked = { about: `${about}, workspaces`, limit: undefined, cursor: undefined, name };
+  const read = async (body: RawBody) =>
+    readListingPage(await parseBody({ ...body, maxBodyMib: answerLimits.listingBodyMib }), asked).items;
+  const items = await client.call(operation, {}, asked.about, read, signal);
+  return [...new Set(items.map(({ metadata }) => metadata.name.toWellFormed()))].sort();
 }
 
 /**

@@ -126,8 +126,12 @@ export interface ResourceState {
   readonly integrationConnections: string | undefined;
   /** A sorted JSON array of names; `[]` if it mounts none, undefined if its type mounts no volumes. */
   readonly volumes: string | undefined;
-  /** The kind of provider behind a model. */
+  /** The kind of provider behind a model or a connection. */
   readonly provider: string | undefined;
+  /** Of an image, or of a volume. */
+  readonly sizeBytes: number | undefined;
+  /** What a volume is attached to, as `sandbox:name`; the sandbox of a snapshot. */
+  readonly attachedTo: string | undefined;
 }
 
 /** What a listing says about the use of a resource. It changes often, so it is no part of the state. */
@@ -149,6 +153,12 @@ export interface ListedResource extends ResourceState {
   readonly workspace: string;
   /** Only the newest values are stored, so changes make no new state. */
   readonly use: ResourceUse;
+  /**
+   * Of listings whose items lack columns: whether this one does, so that known values stay; and the update of the item whose
+   * columns were read in full, as `2026-10-01T00:00:00Z`.
+   */
+  readonly isLite?: boolean;
+  readonly detailsOf?: string | undefined;
 }
 
 /** An entry of a resource's deployment history (2.3); texts are cut to a bounded length. */

@@ -154,7 +154,7 @@ describe('restore of a snapshot (4.3)', () => {
     expect([status, body.name]).toEqual([200, 'code-runner']);
     expect(body.snapshotId).toMatch(/^snap-/);
     const during = await sandbox();
-    expect(during).toMatchObject({ status: 'DEPLOYING', state: 'STARTING' });
+    expect(during).toMatchObject({ status: 'DEPLOYING', state: 'STANDBY' });
     expect(during?.metadata.url).toBe(before?.metadata.url);
     expect(during?.metadata.updatedAt).toBe('2026-10-21T03:30:00Z');
     expect((await send('GET', `${runner}/`)).status).toBe(503);
@@ -515,7 +515,7 @@ describe('what resources show over time (2.3, 2.4, 2.9, 3)', () => {
       ...(await statusesOf('/v0/sandboxes', 'dev-bo', Date.UTC(2026, 9, 17, 19, 59), 12)),
       ...(await statusesOf('/v0/sandboxes', 'pr-1702-preview', Date.UTC(2026, 8, 30, 9, 58), 2)),
     ]);
-    instant = Date.UTC(2026, 9, 1);
+    instant = Date.UTC(2026, 8, 30, 10, 2);
     const { data } = await listed(moving.current, '/v0/sandboxes?q=pr-1702&showTerminated=true');
     seen.add(data[0]?.status ?? '');
     expect([...seen].sort()).toEqual(
@@ -686,6 +686,11 @@ describe('the typed client', () => {
       startTime: '2026-10-20T00:00:00Z',
       endTime: '2026-10-21T00:00:00Z',
       integrationName: 'openai',
+      connectionName: 'openai',
+      volumeName: 'staging-database',
+      resourceType: 'sandbox',
+      imageName: 'dev-bo',
+      snapshotName: 'dev-bo-nightly-2026-10-20',
       templateName: 'mcp-starter',
       sandboxName: 'dev-bo',
       workspaceName: 'staging',
@@ -705,8 +710,11 @@ describe('the typed client', () => {
       'function-mcp': { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } },
       'sandbox-mcp': { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } },
     };
-    // Not in staging: a job, and a model that is switched on.
-    const elsewhere = ['execute-job', 'start-execution', 'query-model', 'chat-completions'];
+    // Not in staging: a job, a domain, and a model that is switched on.
+    const elsewhere = [
+      ...['executions', 'execution', 'tasks', 'custom-domain'],
+      ...['execute-job', 'start-execution', 'query-model', 'chat-completions'],
+    ];
     const client = openPlatform({ url, inferenceUrl, sandboxUrl, token: workspaceTokens['staging'] ?? '' });
     const admin = openPlatform({ url, inferenceUrl, sandboxUrl, token: tokens.admin });
     clock = now;

@@ -62,7 +62,16 @@ beforeEach(async () => {
   platform = await startScriptedPlatform(facts);
   dir = await newProject();
   fleet = { '/v0/agents': [agent('a1'), agent('a2'), agent('a3'), agent('a4'), agent('a5')] };
-  for (const path of ['sandboxes', 'functions', 'jobs', 'models', 'policies']) fleet[`/v0/${path}`] = [];
+  const others = [
+    'customdomains',
+    'images',
+    'integrations/connections',
+    'service_accounts',
+    'snapshots',
+    'users',
+    'volumes',
+  ];
+  for (const path of ['sandboxes', 'functions', 'jobs', 'models', 'policies', ...others]) fleet[`/v0/${path}`] = [];
   platform.listed = ({ path }) => fleet[path];
 });
 
@@ -85,13 +94,14 @@ function toldOf({ stderr }: Ingested): string[] {
     .split('\n')
     .filter((line) => line.includes('listing'))
     .map((line) => JSON.parse(line) as { level: string; event: string; resourceType?: string })
-    .map(({ level, event, resourceType }) => [level, event, resourceType].join(' | '));
+    .map(({ level, event, resourceType }) => [level, event, resourceType].join(' | '))
+    .filter((line) => line !== 'info | listing.refused | workspace');
 }
 
 test('a listed resource has a state; later nights write only changes', async () => {
   const first = await night('2026-09-04T02:00:00Z');
   expect(first.exitCode, first.stderr).toBe(0);
-  expect(first.account.inventory).toMatchObject({ requests: 6, resources: 5, opened: 5, ended: 0 });
+  expect(first.account.inventory).toMatchObject({ requests: 13, resources: 5, opened: 5, ended: 0 });
   expect((await states())[0]).toMatchObject({
     account: 'acc_one',
     workspace: 'north',
@@ -152,7 +162,7 @@ test('a listed resource has a state; later nights write only changes', async () 
   expect(rebuilt.exitCode, rebuilt.stdout).toBe(0);
   const tables = JSON.parse(rebuilt.stdout).tables as { table: string; rows: number }[];
   expect(tables.find(({ table }) => table === 'resources')?.rows).toBe(8);
-  expect(tables.find(({ table }) => table === 'listings')?.rows).toBe(19);
+  expect(tables.find(({ table }) => table === 'listings')?.rows).toBe(30);
 
   // Everything that was ever written, also the journal and the file's free blocks.
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
@@ -251,7 +261,7 @@ test('listings have requests of their own, and none if they are switched off', a
   const on = await night('2026-09-04T02:00:00Z');
   const asked = platform.requests.filter(({ path }) => !path.includes('/metrics'));
   expect(asked.map(({ path }) => path).sort()).toEqual([...Object.keys(fleet), '/v0/workspaces'].sort());
-  expect(Object.values(on.account.requests).reduce((sum, count) => sum + count, 0)).toBe(platform.requests.length - 7);
+  expect(Object.values(on.account.requests).reduce((sum, count) => sum + count, 0)).toBe(platform.requests.length - 14);
 
   platform.requests.length = 0;
   const off = await night('2026-09-05T02:00:00Z', { env: { COSTBOOK_INVENTORY: 'false' } });
@@ -353,7 +363,7 @@ test.each([
 test('an incomplete listing ends no state and fails no ingest', async () => {
   platform.pageSize = 2;
   const first = await night('2026-09-04T02:00:00Z');
-  expect(first.account.inventory).toMatchObject({ requests: 8, resources: 5 });
+  expect(first.account.inventory).toMatchObject({ requests: 15, resources: 5 });
   platform.edit = ({ path, query }, body) => (path === '/v0/agents' && query['cursor'] ? '{"data": 7}' : body);
   fleet['/v0/agents'] = [agent('a1'), agent('a2'), agent('a3'), agent('a4')];
   const broken = await night('2026-09-05T02:00:00Z');
@@ -423,7 +433,7 @@ test('each workspace with a token of its own is read with it, the others with th
     ['north', 'a1'],
     ['south', 's1'],
   ]);
-  expect(ended.account.inventory.requests).toBe(12);
+  expect(ended.account.inventory.requests).toBe(26);
 });
 
 test('a listing has not shrunk if a workspace now has a token of its own', async () => {
@@ -433,7 +443,7 @@ test('a listing has not shrunk if a workspace now has a token of its own', async
   await writeFile(join(dir, 'costbook.yaml'), `inventory:\n  tokens:\n    south: \${SOUTH_TOKEN}\n`);
   const ended = await night('2026-09-05T02:00:00Z', { env: { SOUTH_TOKEN: 'south-token' } });
   expect(toldOf(ended)).toEqual([]);
-  expect(ended.account.inventory).toMatchObject({ requests: 12, opened: 0, ended: 0 });
+  expect(ended.account.inventory).toMatchObject({ requests: 21, opened: 0, ended: 0 });
 });
 
 test('twenty thousand resources need few requests and little memory; three changes are three rows', async () => {
@@ -450,7 +460,7 @@ test('twenty thousand resources need few requests and little memory; three chang
     return JSON.parse(stdout).accounts[0];
   }
   expect((await smallNight('2026-09-04T02:00:00Z')).inventory).toMatchObject({
-    requests: 105,
+    requests: 112,
     resources: 20_000,
     opened: 20_000,
     ended: 0,
@@ -459,7 +469,7 @@ test('twenty thousand resources need few requests and little memory; three chang
     index % 9000 === 1 ? agent(`agent-${String(index).padStart(5, '0')}`, { status: 'DEACTIVATED' }) : item,
   );
   expect((await smallNight('2026-09-05T02:00:00Z')).inventory).toMatchObject({
-    requests: 105,
+    requests: 107,
     resources: 20_000,
     opened: 3,
     ended: 3,

@@ -68,6 +68,8 @@ function toListed({ workspace, name, made, updated, label }: Sync['listed'][numb
     labels: label === null ? undefined : JSON.stringify({ label }),
     volumes: label === null ? '[]' : JSON.stringify([label]),
     provider: undefined,
+    sizeBytes: undefined,
+    attachedTo: undefined,
     use: { ...unused, lastUsedAt: instantAt(updated) },
   };
 }

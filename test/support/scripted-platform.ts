@@ -410,7 +410,7 @@ function isList(answer: Answer | readonly Item[]): answer is readonly Item[] {
 }
 
 function createdAt(item: Item): string {
-  return String((item['metadata'] as Item)['createdAt'] ?? '');
+  return String((item['metadata'] as Item | undefined)?.['createdAt'] ?? '');
 }
 
 function dimensionOf(fact: Fact, dimension: string): string | null {

@@ -332,6 +332,7 @@ function allocationSchema(): Schema {
     'rules.split': 'divide the cost between owners',
     ...Object.fromEntries(fields.map((field) => [`when.${field}`, '* matches any characters, null means "has none"'])),
     'when.label': 'labels of the resource',
+    'when.workspace_label': 'labels of its workspace',
     label: 'the key of a label',
     otherwise: 'the owner if the label is missing',
     by: 'how the cost is divided',
@@ -408,6 +409,9 @@ function configSchema(): Schema {
             description: 'the workspaces to list: all (default), or their names',
             anyOf: [{ const: 'all' }, { type: 'array', items: { type: 'string', minLength: 1 } }],
           },
+          detailCalls: count('items of listings that are read one by one in a night; 200 by default', 0, 100_000),
+          people: { type: 'boolean', description: 'whether names of people are read; true by default' },
+          ignoreLabels: listOf(text('a pattern, such as *auto-generated'), 'keys of labels that are not stored'),
           tokens: {
             type: 'object',
             minProperties: 1,

@@ -577,6 +577,7 @@ describe('the process', () => {
       ].map(([, name, set]) => `${path}: ${name ?? set}`),
     );
     expect(kept.sort()).toEqual([
+      'src/emulator/assets.ts: mountersOf', // forgets each world with it
       'src/emulator/fault-answers.ts: spaces', // a compressed constant
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content

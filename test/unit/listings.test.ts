@@ -50,15 +50,29 @@ function version({ headers }: SeenRequest): string | string[] | undefined {
   return headers['service-version'];
 }
 
-describe('the six listings', () => {
+describe('the listings', () => {
   test('are the paths of 4.1, each with the resource type of its costs', () => {
-    expect(listings.map(({ kind, resourceType, operation }) => [kind, resourceType, operation.path])).toEqual([
+    const described = listings.filter(({ serves }) => serves === undefined);
+    expect(described.map(({ kind, resourceType, operation }) => [kind, resourceType, operation.path])).toEqual([
       ['sandbox', 'sandbox', '/v0/sandboxes'],
       ['agent', 'agent', '/v0/agents'],
       ['function', 'mcp_server', '/v0/functions'],
       ['job', 'job', '/v0/jobs'],
       ['model', 'model', '/v0/models'],
       ['policy', 'policy', '/v0/policies'],
+    ]);
+  });
+
+  test('of the public description are asked for every night if owners depend on them, and else once a week', () => {
+    const more = listings.filter(({ serves }) => serves !== undefined);
+    expect(more.map(({ operation, everyDays = 1 }) => `${operation.path} ${everyDays}`)).toEqual([
+      '/v0/volumes 1',
+      '/v0/customdomains 1',
+      '/v0/images 7',
+      '/v0/snapshots 7',
+      '/v0/integrations/connections 7',
+      '/v0/users 7',
+      '/v0/service_accounts 7',
     ]);
   });
 

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { decodeResource } from '../../src/fetch/resource.ts';
+import { decoderOf } from '../../src/fetch/resource.ts';
+import { listings, type RawResource } from '../../src/platform/index.ts';
+
+function decodeResource(item: RawResource, type: string) {
+  const listing = listings.find(({ kind, resourceType }) => kind === type || resourceType === type);
+  if (listing === undefined) throw new Error(type);
+  return decoderOf(['*auto-generated'])(item, listing);
+}
 
 const whole = {
   metadata: {
@@ -7,7 +14,7 @@ const whole = {
     workspace: 'north',
     displayName: '箱 =1+1\nof many',
     externalId: 'ext-1',
-    labels: { team: 'core', env: 'dev', cost: '' },
+    labels: { team: 'core', env: 'dev', cost: '', 'acme-auto-generated': 'true' },
     createdAt: '2026-09-01T10:00:00.123456Z',
     updatedAt: '2026-09-02T12:00:00+02:00',
     createdBy: 'ada@example.com',
@@ -66,6 +73,8 @@ test('a resource has only the stored fields, in a fixed order', () => {
       integrationConnections: '["aws","github"]',
       volumes: '["data","models"]',
       provider: undefined,
+      sizeBytes: undefined,
+      attachedTo: undefined,
     },
     use: {
       runtimeState: 'RUNNING',

@@ -70,6 +70,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
             south: { tokenFile: 'south' },
             west: { oauth: { tokenPath: '/v0/oauth/token', clientId: 'west', clientSecret: 'abcdefgh' } },
           },
+          ...{ detailCalls: 100, people: false, ignoreLabels: ['*auto-generated'] },
         },
       },
       ...{
@@ -263,6 +264,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
           when: {
             ...{ account: 'a', workspace: ['b', null], resource_type: 'c', resource_name: 'd*', resource_uuid: 'e' },
             ...{ billing_dimension: 'f', external_id: 'g', display_name: 'h', region: 'i', label: { app: 'x' } },
+            ...{ created_by: 'k', provider: 'l', workspace_label: { stage: 'live' } },
           },
         },
         { name: 'weights', when: { region: 'j' }, split: { by: 'weights', weights: [{ team: 'a', weight: 2 }] } },

@@ -20,7 +20,7 @@ export {
   usualHeaders,
 } from './limits.ts';
 export { listDifferences, type PlatformDifferences } from './list-differences.ts';
-export { allOperations, type Operation, type OperationName, operations } from './operations.ts';
+export { allOperations, inWorkspace, type Operation, type OperationName, operations } from './operations.ts';
 export { checkParameter, type Parameter, type ParameterType } from './parameters.ts';
 export { baseUrl, headerOfParameter, requestPath } from './request.ts';
 export { firstDifference, schemaOf } from './schema.ts';

@@ -13,14 +13,24 @@ import {
 import type { Parameter } from './parameters.ts';
 import {
   agentResource,
+  connection,
+  customDomain,
   deletedModel,
+  execution,
   functionResource,
+  imageResource,
   integrationProvider,
   jobResource,
   modelResource,
   policyResource,
   sandboxResource,
+  serviceAccount,
+  snapshot,
+  task,
   template,
+  user,
+  volumeLite,
+  volumeResource,
   workspaceResource,
 } from './resource-shapes.ts';
 import { accountsResponse, enumResponse, listingOfItems, metricsResponse } from './responses.ts';
@@ -113,7 +123,7 @@ const authErrors = [
 const otherErrors = [...authErrors, { status: undefined, when: 'an error whose status is not shown' }] as const;
 
 /** How a request says which workspace it is about; a header of a maker's name does the same. */
-const inWorkspace = filter(
+export const inWorkspace = filter(
   'workspace',
   'The workspace, for a token that reaches several. What an answer contains without it is not shown.',
 );
@@ -200,6 +210,64 @@ function listingOf<const Name extends string, Item extends z.ZodMiniType, const 
       { status: 400, when: 'invalid parameter, unknown status, refused cursor, unknown API version' },
       ...authErrors,
     ],
+  } as const satisfies Operation;
+}
+
+const publicDescription = 'public description';
+
+/** A listing that is a bare array in every version. */
+function arrayOf<const Name extends string, Item extends z.ZodMiniType>(
+  name: Name,
+  path: string,
+  items: string,
+  item: Item,
+) {
+  return {
+    ...{ ...reading, ...management, name, method: 'GET', path },
+    summary: `The ${items} of a workspace, as an array in every version.`,
+    may: `read the ${items} of its workspaces`,
+    section: publicDescription,
+    parameters: [inWorkspace],
+    response: z.array(item),
+    maxBodyMib: answerLimits.listingBodyMib,
+    errors: authErrors,
+  } as const satisfies Operation;
+}
+
+/** One item of a listing, by what its path says. */
+function oneOf<const Name extends string, Item extends z.ZodMiniType>(
+  name: Name,
+  path: string,
+  what: string,
+  item: Item,
+) {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => inPath(parameter, `Of the ${what}.`));
+  return {
+    ...{ ...reading, ...management, name, method: 'GET', path },
+    summary: `A single ${what}.`,
+    may: `read this ${what}`,
+    section: publicDescription,
+    parameters: [inWorkspace, ...named],
+    response: item,
+    maxBodyMib: answerLimits.otherBodyMib,
+    errors: [...authErrors, { status: 404, when: `no such ${what}` }],
+  } as const satisfies Operation;
+}
+
+/** Pages below a path, with the parameters of listings. */
+function pagesOf<const Name extends string, Item extends z.ZodMiniType>(
+  name: Name,
+  path: string,
+  items: string,
+  item: Item,
+) {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => inPath(parameter, `Of the ${items}.`));
+  const { path: _, ...listing } = listingOf(name, items, item);
+  return {
+    ...listing,
+    path,
+    section: publicDescription,
+    parameters: [...named, ...listing.parameters.filter((parameter) => parameter.name !== 'externalId')],
   } as const satisfies Operation;
 }
 
@@ -378,6 +446,26 @@ export const operations = {
   jobs: listingOf('jobs', 'batch jobs', jobResource, statusParameter),
   models: listingOf('models', 'model endpoints', modelResource, statusParameter),
   policies: listingOf('policies', 'policies', policyResource),
+  volumes: { ...listingOf('volumes', 'volumes', volumeLite, statusParameter), section: publicDescription },
+  volume: oneOf('volume', '/v0/volumes/{volumeName}', 'volume', volumeResource),
+  images: arrayOf('images', '/v0/images', 'images', imageResource),
+  image: oneOf('image', '/v0/images/{resourceType}/{imageName}', 'image', imageResource),
+  customDomains: arrayOf('custom-domains', '/v0/customdomains', 'custom domains', customDomain),
+  customDomain: oneOf('custom-domain', '/v0/customdomains/{domainName}', 'custom domain', customDomain),
+  connections: arrayOf('connections', '/v0/integrations/connections', 'connections', connection),
+  connection: oneOf('connection', '/v0/integrations/connections/{connectionName}', 'connection', connection),
+  snapshots: pagesOf('snapshots', '/v0/snapshots', 'snapshots', snapshot),
+  snapshot: oneOf('snapshot', '/v0/snapshots/{snapshotName}', 'snapshot', snapshot),
+  sandboxSnapshots: {
+    ...oneOf('sandbox-snapshots', '/v0/sandboxes/{sandboxName}/snapshots', 'sandbox', z.array(snapshot)),
+    summary: 'The snapshots of a sandbox, as an array in every version.',
+    maxBodyMib: answerLimits.listingBodyMib,
+  },
+  executions: pagesOf('executions', '/v0/jobs/{jobId}/executions', 'executions of a job', execution),
+  execution: oneOf('execution', '/v0/jobs/{jobId}/executions/{executionId}', 'execution', execution),
+  tasks: pagesOf('tasks', '/v0/jobs/{jobId}/executions/{executionId}/tasks', 'tasks of an execution', task),
+  users: arrayOf('users', '/v0/users', 'users', user),
+  serviceAccounts: arrayOf('service-accounts', '/v0/service_accounts', 'service accounts', serviceAccount),
   integration: {
     ...{ ...reading, ...management, name: 'integration', method: 'GET', path: '/v0/integrations/{integrationName}' },
     summary: 'An integration provider: endpoints, authentication methods, models or features.',

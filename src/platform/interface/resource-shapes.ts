@@ -297,6 +297,127 @@ export const sandboxResource = z.looseObject({
   ),
 });
 
+// What follows is in the public description only.
+
+const volumeFields = {
+  state: z.nullish(z.looseObject({ attachedTo: text })),
+  status: text,
+  terminatedAt: text,
+};
+
+/** A volume as it is listed: without labels and workspace, and its size is described as gigabytes. */
+export const volumeLite = z.looseObject({
+  metadata,
+  spec: z.nullish(z.looseObject({ region: text, size: integer })),
+  ...volumeFields,
+});
+
+/** A single volume: its size is described as megabytes. */
+export const volumeResource = z.looseObject({
+  metadata,
+  spec: z.nullish(z.looseObject({ region: text, size: integer, template: text })),
+  events,
+  ...volumeFields,
+});
+
+/** An image repository with its tags; sizes in bytes. */
+export const imageResource = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    displayName: text,
+    resourceType: text,
+    workspace: text,
+    sourceWorkspace: text,
+    lastDeployedAt: text,
+    createdAt: text,
+    updatedAt: text,
+  }),
+  spec: z.nullish(
+    z.looseObject({
+      size: integer,
+      tags: z.nullish(z.array(z.looseObject({ name: text, size: integer, createdAt: text, updatedAt: text }))),
+    }),
+  ),
+});
+
+/** A custom domain; its records are verification secrets. */
+export const customDomain = z.looseObject({
+  metadata: z.looseObject({ ...metadata.shape, sharedFromWorkspace: text }),
+  spec: z.nullish(z.looseObject({ region: text, domainType: text, status: text })),
+});
+
+/** A connection to a provider; `spec.secret` are credentials. */
+export const connection = z.looseObject({
+  metadata,
+  spec: z.nullish(z.looseObject({ integration: text, sandbox: flag, config: anyObject, secret: anyObject })),
+});
+
+/** A snapshot of a sandbox; it has no size. */
+export const snapshot = z.looseObject({
+  id: text,
+  name: text,
+  createdAt: text,
+  createdBy: text,
+  status: text,
+  workspace: text,
+  sandboxName: text,
+  source: z.nullish(z.looseObject({ name: text, deleted: flag })),
+  spec: z.nullish(z.looseObject({ memory: integer, image: text, region: text, generation: text })),
+});
+
+/** An execution of a job. */
+export const execution = z.looseObject({
+  metadata: z.looseObject({
+    id: text,
+    job: text,
+    workspace: text,
+    createdAt: text,
+    startedAt: text,
+    completedAt: text,
+  }),
+  spec: z.nullish(z.looseObject({ parallelism: integer, timeout: integer, memoryOverride: integer })),
+  stats: z.nullish(
+    z.looseObject({
+      total: integer,
+      success: integer,
+      failure: integer,
+      cancelled: integer,
+      retried: integer,
+      running: integer,
+    }),
+  ),
+  status: text,
+});
+
+/** A task of an execution. */
+export const task = z.looseObject({
+  metadata: z.looseObject({ name: text, scheduledAt: text, startedAt: text, completedAt: text }),
+  spec: z.nullish(z.looseObject({ maxRetries: integer, timeout: text })),
+  status: text,
+});
+
+/** A member of a workspace. */
+export const user = z.looseObject({
+  sub: text,
+  email: text,
+  given_name: text,
+  family_name: text,
+  role: text,
+  source: text,
+  accepted: flag,
+  expired: flag,
+  email_verified: flag,
+});
+
+/** A service account of a workspace. */
+export const serviceAccount = z.looseObject({
+  client_id: text,
+  name: text,
+  description: text,
+  created_at: text,
+  updated_at: text,
+});
+
 /** A policy (2.10). */
 export const policyResource = z.looseObject({
   metadata,

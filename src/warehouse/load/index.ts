@@ -4,7 +4,10 @@ export {
   type ListingFacts,
   type ListingKey,
   type ListingOutcome,
+  type ListingPeriod,
+  type LiteItem,
   listingName,
+  listingRequests,
 } from './inventory.ts';
 export { type CostPartition, costPartitions, lastLoadOf, partitionsChangedSince, viewsSha256 } from './partitions.ts';
 export type { DifferingHours, TotalDecimals, TotalsKnown } from './reconciliation.ts';

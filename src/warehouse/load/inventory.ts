@@ -67,12 +67,19 @@ export interface InventoryStage {
   /** Starts a listing, or restarts it: earlier pages are discarded. */
   begin(): Promise<void>;
   add(resources: readonly ListedResource[]): Promise<void>;
+  /** The items so far that have to be read one by one, the dearest first, at most so many. */
+  detailsDue(key: ListingKey & { readonly now: Instant }, most: number): Promise<readonly LiteItem[]>;
   /**
    * Writes only what differs from the known states: each resource's states end and start in one transaction. A listing
    * speaks for the workspace that it was asked for, and for those that occur in it.
    */
   write(reading: ListingReading): Promise<ListingWritten>;
   close(): void;
+}
+
+/** An item whose listing lacks columns, and that is new or was updated since it was read in full. */
+export interface LiteItem extends Pick<ListedResource, 'workspace' | 'name' | 'uuid' | 'createdAt' | 'sizeBytes'> {
+  readonly updatedAt: string;
 }
 
 /** Changes in one journal event, and in one transaction. */
@@ -102,34 +109,19 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
     async add(resources) {
       await connection.appendRows(
         'staged_resources',
-        resources.map((resource) => [
-          arrived++,
-          resource.workspace,
-          resource.name,
-          resource.uuid ?? null,
-          resource.createdAt ?? null,
-          resource.updatedAt ?? null,
-          resource.displayName ?? null,
-          resource.externalId ?? null,
-          resource.labels ?? null,
-          resource.region ?? null,
-          resource.memoryMb ?? null,
-          resource.generation ?? null,
-          resource.status ?? null,
-          resource.isEnabled === undefined ? null : String(resource.isEnabled),
-          resource.plan ?? null,
-          resource.createdBy ?? null,
-          resource.integrationConnections ?? null,
-          resource.volumes ?? null,
-          resource.provider ?? null,
-          resource.use.runtimeState ?? null,
-          resource.use.lastUsedAt ?? null,
-          resource.use.expiresAt ?? null,
-          resource.use.timeToLive ?? null,
-          resource.use.expirationPolicies ?? null,
-          resource.use.minScale ?? null,
-        ]),
+        resources.map((resource) => stagedRow(resource, arrived++)),
       );
+    },
+    async detailsDue({ account, resourceType, now }, most) {
+      const asked = { account, resource_type: resourceType, now: formatInstant(now), most };
+      return (await connection.rows(sql('details_due'), asked)).map((row) => ({
+        workspace: String(row['workspace']),
+        name: String(row['resource_name']),
+        uuid: textOf(row['resource_uuid']),
+        createdAt: textOf(row['created_at']),
+        updatedAt: String(row['updated_at']),
+        sizeBytes: row['size_bytes'] === null ? undefined : Number(row['size_bytes']),
+      }));
     },
     async write(reading) {
       const { account, workspace, resourceType, runNumber, seenAt, isWhole, acceptShrunk } = reading;
@@ -170,6 +162,26 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
     },
     close: () => connection.close(),
   };
+}
+
+/** A listed resource as a row of `sql/inventory/stage.sql`. */
+function stagedRow(resource: ListedResource, arrival: number): (string | number | null)[] {
+  const { use } = resource;
+  const values = [
+    ...[arrival, resource.workspace, resource.name, resource.uuid, resource.createdAt, resource.updatedAt],
+    ...[resource.displayName, resource.externalId, resource.labels, resource.region, resource.memoryMb],
+    ...[resource.generation, resource.status],
+    ...[resource.isEnabled === undefined ? null : String(resource.isEnabled), resource.plan],
+    ...[resource.createdBy, resource.integrationConnections, resource.volumes, resource.provider],
+    ...[use.runtimeState, use.lastUsedAt, use.expiresAt, use.timeToLive, use.expirationPolicies],
+    ...[use.minScale, resource.sizeBytes?.toString(), resource.attachedTo, String(resource.isLite ?? false)],
+    ...[resource.detailsOf],
+  ];
+  return values.map((value) => value ?? null);
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === null ? undefined : String(value);
 }
 
 /** Records the outcome of reading a listing. */
@@ -240,17 +252,25 @@ async function lastListed(connection: Connection, key: ListingKey): Promise<numb
   return Number(row?.['resources'] ?? 0);
 }
 
+/** Every how many days a listing is asked for; listings of every night are left out. */
+export interface ListingPeriod {
+  readonly resource_type: string;
+  readonly days: number;
+}
+
 /**
- * The listings of an account that the platform refused within the week before `now` and has never served, as keys of
- * `listingName`: they are asked again when the week is over. None while it refuses every listing.
+ * The listings of an account that are not due at `now`, as keys of `listingName`: those that were read within their days, and
+ * those that the platform refused within a week and has never served. No refused one while it refuses every listing.
  */
-export async function refusedForNow(
+export async function listingsNotDue(
   connection: Connection,
   account: string,
+  every: readonly ListingPeriod[],
   now: Instant,
 ): Promise<ReadonlySet<string>> {
-  const rows = await connection.rows(await readSql('inventory', 'refused_for_now'), {
+  const rows = await connection.rows(await readSql('inventory', 'not_due'), {
     account,
+    every: JSON.stringify(every),
     now: formatInstant(now),
   });
   return new Set(
@@ -262,6 +282,36 @@ export async function refusedForNow(
       }),
     ),
   );
+}
+
+/** The requests that the listings of an account took when they were last asked for, of those that are due at `now`. */
+export async function listingRequests(
+  connection: Connection,
+  account: string,
+  every: readonly ListingPeriod[],
+  now: Instant,
+): Promise<number> {
+  const notDue = await listingsNotDue(connection, account, every, now);
+  const rows = await connection.rows(await readSql('inventory', 'last_requests'), { account });
+  return rows
+    .filter((row) => {
+      const workspace = row['token_workspace'] === null ? undefined : String(row['token_workspace']);
+      return !notDue.has(listingName({ account, workspace, resourceType: String(row['resource_type']) }));
+    })
+    .reduce((sum, row) => sum + Number(row['requests']), 0);
+}
+
+/** The workspaces of an account that have listed resources, each with their types. */
+export async function workspacesAlive(
+  connection: Connection,
+  account: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const alive = new Map<string, string[]>();
+  for (const row of await connection.rows(await readSql('inventory', 'workspaces_alive'), { account })) {
+    const workspace = String(row['workspace']);
+    alive.set(workspace, [...(alive.get(workspace) ?? []), String(row['resource_type'])]);
+  }
+  return alive;
 }
 
 /** A text that names a listing among those of its account. */

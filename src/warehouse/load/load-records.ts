@@ -8,12 +8,14 @@ import {
   type ListingFacts,
   type ListingKey,
   type ListingOutcome,
+  type ListingPeriod,
   lastListingOutcome,
+  listingsNotDue,
   nightsShrunk,
   nightsWithShortfall,
   openInventoryStage,
   recordListing,
-  refusedForNow,
+  workspacesAlive,
 } from './inventory.ts';
 import { arePlatformListsDue, type PlatformListsFacts, recordPlatformLists } from './platform-lists.ts';
 import type { TotalsKnown } from './reconciliation.ts';
@@ -35,8 +37,10 @@ export interface LoadRecords {
   nightsWithShortfall(key: ListingKey, shortfall: number, now: Instant): Promise<number>;
   /** On how many days in a row before `now` a listing had shrunk. */
   nightsShrunk(key: ListingKey, now: Instant): Promise<number>;
-  /** The listings that the platform refuses and that are not due again, by `listingName`. */
-  refusedForNow(account: string, now: Instant): Promise<ReadonlySet<string>>;
+  /** The listings that are not due, by `listingName`: refused ones, and those that were read within their days. */
+  listingsNotDue(account: string, every: readonly ListingPeriod[], now: Instant): Promise<ReadonlySet<string>>;
+  /** The workspaces that have listed resources, each with their types. */
+  workspacesAlive(account: string): Promise<ReadonlyMap<string, readonly string[]>>;
   /** The workspaces that the costs of an account name, or that have listed resources. */
   knownWorkspaces(account: string): Promise<readonly string[]>;
   recordListing(facts: ListingFacts): Promise<void>;
@@ -68,7 +72,8 @@ export function loadRecords(
     lastListingOutcome: (key) => lastListingOutcome(connection, key),
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
     nightsShrunk: (key, now) => nightsShrunk(connection, key, now),
-    refusedForNow: (account, now) => refusedForNow(connection, account, now),
+    listingsNotDue: (account, every, now) => listingsNotDue(connection, account, every, now),
+    workspacesAlive: (account) => workspacesAlive(connection, account),
     knownWorkspaces: (account) => knownWorkspaces(connection, account),
     recordListing: (facts) => recordListing(recorder, facts),
     arePlatformListsDue: (account, now) => arePlatformListsDue(connection, account, now),
