@@ -1,5 +1,6 @@
 --! about: The state of the resource behind each series, by time. A time without start is 1970-01-01, one without end 9999-12-31.
 --! grain: series_id, from_time
+--! version: 2
 select
   series_id,
   greatest(from_time, timestamp '1970-01-01') as from_time,
@@ -10,6 +11,9 @@ select
   region,
   memory_mb,
   generation,
-  status
+  status,
+  created_by,
+  integration_connections,
+  provider
 from lake_states
 order by series_id, from_time

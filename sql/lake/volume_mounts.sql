@@ -1,5 +1,6 @@
 --! about: Which resources mount the volume behind a series, by time.
 --! grain: series_id, mounter
+--! version: 2
 select
   series_id,
   mounter,
@@ -14,6 +15,9 @@ select
   labels,
   external_id,
   display_name,
-  region
+  region,
+  created_by,
+  integration_connections,
+  provider
 from ledger.volume_mounts
 order by series_id, mounter

@@ -7,7 +7,7 @@ states as (
     known.to_time,
     hash(
       known.series_id, known.display_name, known.external_id, known.labels, known.region, known.memory_mb,
-      known.generation, known.status
+      known.generation, known.status, known.created_by, known.provider
     ) as hash
   from lake_states as known
   join lake_series as series using (series_id)

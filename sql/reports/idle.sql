@@ -89,7 +89,7 @@ listed_states as (
 --! include: idle_resources
 -- What nobody runs or restores any more. Its cost is part of other costs, so only its size and age are known.
 known as (select account, max(known_until) as known_until from named group by account),
-kept as (
+held as (
   select images.account, 'unused image' as state, images.workspace, 'image' as resource_type, images.resource_name,
     images.created_at, resource_use.last_used_at, images.size_bytes,
     'last deployed ' || strftime(resource_use.last_used_at, '%Y-%m-%d') || '; nothing runs it' as reason
@@ -116,7 +116,7 @@ kept as (
           in (workloads.resource_name, regexp_extract(runtimes.image, '([^/:@]+)([:@][^/]*)?$', 1))
     )
   union all
-  select account, 'kept snapshots', workspace, 'snapshot', attached_to, min(created_at), max(created_at), null,
+  select account, 'old snapshots', workspace, 'snapshot', attached_to, min(created_at), max(created_at), null,
     count(*) || ' snapshot' || case when count(*) = 1 then '' else 's' end || ' of a sandbox that is gone'
   from listed_states as snapshots
   where resource_type = 'snapshot' and valid_to is null
@@ -134,13 +134,13 @@ found as (
   select *, cast(null as bigint) as size_bytes from unused
   union all by name
   select
-    kept.account, kept.state, kept.workspace, kept.resource_type, kept.resource_name, known.known_until,
-    kept.created_at as storage_start, kept.last_used_at as unused_since, kept.last_used_at, kept.size_bytes,
-    'listing' as idle_by, kept.reason
-  from kept
+    held.account, held.state, held.workspace, held.resource_type, held.resource_name, known.known_until,
+    held.created_at as storage_start, held.last_used_at as unused_since, held.last_used_at, held.size_bytes,
+    'listing' as idle_by, held.reason
+  from held
   join known using (account)
-  where kept.last_used_at <= known.known_until - to_days($days)
-    and ($workspace is null or kept.workspace = $workspace)
+  where held.last_used_at <= known.known_until - to_days($days)
+    and ($workspace is null or held.workspace = $workspace)
 ),
 storage as (
   select

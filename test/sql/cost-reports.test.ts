@@ -845,6 +845,7 @@ describe('idle', () => {
       until,
     );
     expect(rows[1]).toEqual({
+      size_bytes: null,
       account: 'acc_one',
       state: 'used before',
       workspace: 'north',
