@@ -28,7 +28,7 @@ import {
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
-import { answerCache, type Connection, type SqlRow } from '../warehouse/store/index.ts';
+import { type Connection, lastAnswers, type SqlRow } from '../warehouse/store/index.ts';
 import { futureInstants } from './books-clock.ts';
 import { faultsOfFiles } from './files-of-books.ts';
 import { lateWords } from './late-words.ts';
@@ -114,7 +114,7 @@ async function readBooks(
 ): Promise<Omit<BooksStatus, 'files' | 'unstored' | 'unended' | 'jobFiles'>> {
   const rows = await connection.rows(await readSql('status', 'accounts'));
   const tooOldBefore = now - freshnessHours * hourMs;
-  const listed = await listedCosts(connection, answerCache(connection));
+  const listed = await listedCosts(connection, lastAnswers(connection));
   const found = await Promise.all(
     rows.map((row) => accountStatus(row, connection, { tooOldBefore, configured, listed })),
   );

@@ -68,6 +68,14 @@ export function answerCache(connection: Connection): AnswerCache {
   });
 }
 
+/**
+ * The answers that the last run with any has stored, whatever has changed since: for figures that say when they were made, or
+ * that need not be of this minute. To find out whether the books are the same takes longer than to show them.
+ */
+export function lastAnswers(connection: Connection): AnswerCache {
+  return remembering({ read: (kind) => readKind(connection, kind, null), stateNow: () => readState(connection) });
+}
+
 /** Answers that only this command has computed: for books whose state no stored answer is of. */
 export function ownAnswers(): AnswerCache {
   return remembering({ read: async () => new Map(), stateNow: async () => '' });
@@ -134,7 +142,11 @@ async function readState(connection: Connection): Promise<string> {
   return String(row?.['state']);
 }
 
-async function readKind(connection: Connection, kind: CachedKind, state: string): Promise<ReadonlyMap<string, Stored>> {
+async function readKind(
+  connection: Connection,
+  kind: CachedKind,
+  state: string | null,
+): Promise<ReadonlyMap<string, Stored>> {
   const rows = await connection.rows(await readSql('answer_cache', 'of_kind'), { kind, state });
   return new Map(
     rows.map((row) => {

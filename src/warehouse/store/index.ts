@@ -1,4 +1,4 @@
-export { type AnswerCache, answerCache, cachedRows, type MadeBy, ownAnswers } from './answer-cache.ts';
+export { type AnswerCache, answerCache, cachedRows, lastAnswers, type MadeBy, ownAnswers } from './answer-cache.ts';
 export { type HoursBetween, lastSeen } from './as-of.ts';
 export {
   type Connection,
