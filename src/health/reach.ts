@@ -129,7 +129,9 @@ async function refusedFound(
   const rows = (await books?.rows(await readSql('status', 'served_listings'), { account })) ?? [];
   const served = rows.map((row) => row['resource_type']);
   const missing =
-    refused.length === listings.filter(({ serves }) => serves === undefined).length ? refused : refused.filter((each) => served.includes(each.resourceType));
+    refused.length === listings.filter(({ serves }) => serves === undefined).length
+      ? refused
+      : refused.filter((each) => served.includes(each.resourceType));
   const [first] = missing;
   if (first === undefined) return [];
   const names = missing.map(({ resourceType }) => resourceType).join(', ');
