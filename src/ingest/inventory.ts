@@ -196,7 +196,8 @@ async function tokenReadings(
 
 /**
  * The workspaces that the account's token reaches: those that the platform names, else those that costs name. They are
- * recorded as a listing of their own. Resources of a workspace that the platform no longer names are gone.
+ * recorded as a listing of their own. Resources of a workspace that the platform no longer names, and that costs nothing any
+ * more, are gone.
  */
 async function reachedWorkspaces(
   reading: Reading,
@@ -215,7 +216,7 @@ async function reachedWorkspaces(
   if (facts.outcome !== 'read' || spokeFor.length === 0) {
     return [...new Set([...spokeFor, ...(await warehouse.knownWorkspaces(account))])].sort();
   }
-  for (const [workspace, types] of await warehouse.workspacesAlive(account)) {
+  for (const [workspace, types] of await warehouse.workspacesAlive(account, tools.effects.now())) {
     if (spokeFor.includes(workspace) || reading.elsewhere.includes(workspace)) continue;
     tools.effects.log.info('listing.workspace_gone', 'A workspace is no longer listed: its resources have ended', {
       ...{ account, workspace },
@@ -563,7 +564,11 @@ async function warnOfListing(
   else if (serves === undefined)
     log.warn('listing.refused', 'The platform refuses this listing; costs of its resources have no labels', fields);
   else
-    log.info('listing.refused', `The platform does not serve this listing; without it there are no ${serves}`, fields);
+    log.info(
+      'listing.refused',
+      `The platform does not serve this listing; without it Costbook does not know ${serves}`,
+      fields,
+    );
 }
 
 function someOf(names: readonly string[]): string {

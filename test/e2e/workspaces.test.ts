@@ -114,3 +114,21 @@ test('a workspace that the token may not list is named with its cost', async () 
   expect(stdout).toContain('key unlisted/acc_one');
   expect(stdout).toContain('south: 3.00 USD');
 });
+
+test('resources of a workspace that the platform no longer names end only when it has cost nothing for days', async () => {
+  agents = (workspace) => [item(`${workspace}-1`, workspace)];
+  const listed = platform.listed;
+  let names = ['north', 'east', 'south'];
+  platform.listed = (seen) => (seen.path === '/v0/workspaces' ? names.map((name) => ({ name })) : listed?.(seen));
+  await night('03');
+  names = ['north', 'east'];
+  const alive = () =>
+    askSnapshot(
+      dir,
+      `select resource_name from resources where valid_to is null and resource_type = 'agent' order by all`,
+    );
+  await night('04');
+  expect(await alive()).toHaveLength(3);
+  await night('07');
+  expect(await alive()).toEqual([{ resource_name: 'east-1' }, { resource_name: 'north-1' }]);
+});

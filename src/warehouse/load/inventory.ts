@@ -1,5 +1,5 @@
 import type { NextStep } from '../../base/next-step.ts';
-import { formatInstant, type Instant } from '../../time/time.ts';
+import { dayMs, formatInstant, type Instant } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
 import type { EventScalar } from '../journal/journal-events.ts';
 import type { ListedResource } from '../page.ts';
@@ -301,13 +301,18 @@ export async function listingRequests(
     .reduce((sum, row) => sum + Number(row['requests']), 0);
 }
 
-/** The workspaces of an account that have listed resources, each with their types. */
+/** For so many days a workspace that the platform no longer names must have cost nothing before its resources end. */
+const daysWithoutCosts = 3;
+
+/** The workspaces of an account that have listed resources and no costs of late, each with their types. */
 export async function workspacesAlive(
   connection: Connection,
   account: string,
+  now: Instant,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
+  const since = formatInstant(now - daysWithoutCosts * dayMs);
   const alive = new Map<string, string[]>();
-  for (const row of await connection.rows(await readSql('inventory', 'workspaces_alive'), { account })) {
+  for (const row of await connection.rows(await readSql('inventory', 'workspaces_alive'), { account, since })) {
     const workspace = String(row['workspace']);
     alive.set(workspace, [...(alive.get(workspace) ?? []), String(row['resource_type'])]);
   }

@@ -39,8 +39,8 @@ export interface LoadRecords {
   nightsShrunk(key: ListingKey, now: Instant): Promise<number>;
   /** The listings that are not due, by `listingName`: refused ones, and those that were read within their days. */
   listingsNotDue(account: string, every: readonly ListingPeriod[], now: Instant): Promise<ReadonlySet<string>>;
-  /** The workspaces that have listed resources, each with their types. */
-  workspacesAlive(account: string): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** The workspaces that have listed resources and no costs of late, each with their types. */
+  workspacesAlive(account: string, now: Instant): Promise<ReadonlyMap<string, readonly string[]>>;
   /** The workspaces that the costs of an account name, or that have listed resources. */
   knownWorkspaces(account: string): Promise<readonly string[]>;
   recordListing(facts: ListingFacts): Promise<void>;
@@ -73,7 +73,7 @@ export function loadRecords(
     nightsWithShortfall: (key, shortfall, now) => nightsWithShortfall(connection, key, shortfall, now),
     nightsShrunk: (key, now) => nightsShrunk(connection, key, now),
     listingsNotDue: (account, every, now) => listingsNotDue(connection, account, every, now),
-    workspacesAlive: (account) => workspacesAlive(connection, account),
+    workspacesAlive: (account, now) => workspacesAlive(connection, account, now),
     knownWorkspaces: (account) => knownWorkspaces(connection, account),
     recordListing: (facts) => recordListing(recorder, facts),
     arePlatformListsDue: (account, now) => arePlatformListsDue(connection, account, now),
