@@ -1,4 +1,4 @@
 --! about: Every close of a month by account, including reopened ones.
 --! grain: billing_month, account, closed_at
 --! cost: billed_cost
---! version: 2
+--! version: 3

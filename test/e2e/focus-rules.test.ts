@@ -260,8 +260,8 @@ describe.skipIf(!hasModels)(
       const books = await givenBooks(nastyGiven(), join(odd, 'data', 'costbook.duckdb'));
       await books.connection.run(`
         insert into ledger.closes values
-          ('2026-09-01', '${digitAccount}', 1, 1, '2026-10-05', 1, 2, 0, 0, '', null, null, null, null, null, null, null, null),
-          ('2026-10-01', '${digitAccount}', 1, 2, '2026-11-05', 36, -149.999999999988, 1, -0.5, '', -150.25, null, null, null, null, null, null, null)
+          ('2026-09-01', '${digitAccount}', 1, 1, '2026-10-05', 1, 2, 0, 0, '', null, null, null, null, null, null, null, null, null),
+          ('2026-10-01', '${digitAccount}', 1, 2, '2026-11-05', 36, -149.999999999988, 1, -0.5, '', -150.25, null, null, null, null, null, null, null, null)
       `);
       books.close();
       for (const version of modelled) {

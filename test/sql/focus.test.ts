@@ -23,7 +23,7 @@ async function withBooks<T>(given: Given, work: (connection: Connection) => Prom
 
 /** September was closed after load 1. */
 const septemberIsClosed = `insert into ledger.closes values
-  ('2026-09-01', 'acc_one', 1, 1, '2026-10-05', 1, 1, 0, 0, '', null, null, null, null, null, null, null, null)`;
+  ('2026-09-01', 'acc_one', 1, 1, '2026-10-05', 1, 1, 0, 0, '', null, null, null, null, null, null, null, null, null)`;
 
 interface Asked {
   readonly month?: string;

@@ -39,6 +39,16 @@ test('every operation of the document is there, with its method, host and path',
     '4.8 POST sandbox /upgrade',
     'public description GET management /v0/workspaces',
     'public description GET management /v0/workspaces/{workspaceName}',
+    ...[
+      ...['volumes', 'volumes/{volumeName}', 'images', 'images/{resourceType}/{imageName}'],
+      ...['customdomains', 'customdomains/{domainName}'],
+      ...['integrations/connections', 'integrations/connections/{connectionName}'],
+      ...['snapshots', 'snapshots/{snapshotName}', 'sandboxes/{sandboxName}/snapshots'],
+      ...['executions', 'executions/{executionId}', 'executions/{executionId}/tasks'].map(
+        (path) => `jobs/{jobId}/${path}`,
+      ),
+      ...['users', 'service_accounts'],
+    ].map((path) => `public description GET management /v0/${path}`),
     'public description POST management /v0/jobs/{jobId}/executions',
   ]);
 });

@@ -661,7 +661,10 @@ describe('the journal and the ledger', () => {
     const recorder = await openRecorder(connection, folder);
     await connection.run('alter table ledger.runs rename to hidden');
     const began = (run_number: number) =>
-      ({ event: 'run_began', values: { run_number, command: 'ingest', started_at: '2026-09-02T00:00:00Z' } }) as const;
+      ({
+        event: 'run_began',
+        values: { run_number, command: 'ingest', command_line: null, started_at: '2026-09-02T00:00:00Z' },
+      }) as const;
     await expect(recorder.record(began(1))).rejects.toThrow(/runs/);
     await connection.run('alter table ledger.hidden rename to runs');
     await recorder.record(began(2));

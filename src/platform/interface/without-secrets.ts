@@ -7,7 +7,7 @@ const hidden = '***';
  */
 const fieldsOfValues = new Set(['envs', 'secrets', 'configurations', 'configuration']);
 /** Fields that are secrets or may contain one. */
-const secretFields = new Set(['callbackSecret']);
+const secretFields = new Set(['callbackSecret', 'secret', 'txtRecords']);
 /** Fields of `proxy.routing[]` that may contain a secret which is not a reference (2.9). */
 const routingFields = new Set(['headers', 'body']);
 
@@ -18,7 +18,8 @@ const plainConfiguration = new Set([
 
 /**
  * A platform's answer with `***` for everything that is or may be a secret: values of environment variables, of
- * configurations and of the secrets, headers and bodies of proxy routes, callback secrets, and credentials in addresses.
+ * configurations, connections, records of domains and of the secrets, headers and bodies of proxy routes, callback secrets,
+ * and credentials in addresses.
  * Names stay. Pure.
  */
 export function withoutSecrets(value: unknown): unknown {
@@ -30,7 +31,7 @@ function clean(value: unknown, field: string | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => clean(item, field === 'routing' ? field : undefined));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    if (secretFields.has(name)) return [name, hideAll(inner)];
+    if (secretFields.has(name) && field !== 'labels') return [name, hideAll(inner)];
     if (field === 'routing' && routingFields.has(name)) return [name, hideAll(inner)];
     if (fieldsOfValues.has(name))
       return [name, hideValues(inner, name === 'configuration' ? plainConfiguration : new Set())];
