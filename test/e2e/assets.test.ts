@@ -1,3 +1,5 @@
+// Second tier: Six nights of the emulated account; unit/listings, sql/listed-costs and e2e/workspaces read listings in the first tier.
+
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
@@ -209,7 +211,7 @@ function night(day: string): Promise<Ingested> {
 test('a listing that the platform does not have is noted once, is no alert, and is asked for again after a week', async () => {
   const { stderr, exitCode } = await night('04');
   expect(exitCode).toBe(0);
-  expect(stderr).toContain('without it there are no labels of volumes, and what they are attached to');
+  expect(stderr).toContain('without it Costbook does not know labels of volumes, and what they are attached to');
   platform.requests.length = 0;
   await night('05');
   expect(platform.requests.filter(({ path }) => path === '/v0/volumes')).toEqual([]);

@@ -1,3 +1,5 @@
+// Second tier: Waits for processes that hold the books; unit/warehouse has the lock itself in the first tier.
+
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Second tier: Rebuilds books for one case; e2e/one-month and sql/alerts have alerts of budgets in the first tier.
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

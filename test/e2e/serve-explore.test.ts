@@ -1,3 +1,5 @@
+// Second tier: Asks for each view of the page Explore; e2e/serve-pages has every page in the first tier.
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Starts a child for each option; unit/guarded-sql and property/every-surface ask SQL in the first tier.
+
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// Second tier: Starts commands of budgets, kills and waits for them; e2e/one-month sends alerts in the first tier.
+
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill } from 'node:process';

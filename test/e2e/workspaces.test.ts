@@ -1,3 +1,5 @@
+// Second tier: Nights of listings by workspace; contract/listings and unit/listings read them in the first tier.
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// Second tier: Makes books of many hours; unit tests of anomalies have the rules in the first tier.
+
 import { describe, expect, test } from 'vitest';
 import type { AnomalyFact } from '../../src/anomalies/fact.ts';
 import { type AnomalyRules, usualRules } from '../../src/anomalies/rules.ts';
