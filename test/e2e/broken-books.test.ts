@@ -489,7 +489,7 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
     const counted = '1 open alert, 1 critical';
     expect(full.stdout).toContain(counted);
     expect((await run('alerts', '--open')).stdout).toContain(counted);
-    expect((await run('doctor', '--offline')).stdout).toContain(counted);
+    expect((await run('doctor', '--offline')).stdout.match(/The disk is full/g)).toHaveLength(1);
     expect(JSON.parse((await run('status', '--json')).stdout).alerts).toMatchObject({ open: 1, critical: 1 });
     expect(JSON.parse((await run('alerts', '--open', '--json')).stdout)).toMatchObject({ open: 1 });
     expect((await run('ingest')).exitCode).toBe(0);
