@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { CostbookError, exitCodes, type Mistake, messageOf, UsageError } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
+import { usualFreshnessHours } from '../config/index.ts';
 import {
   doneThroughOf,
   type Job,
@@ -26,8 +27,6 @@ import { isNowGiven } from './common-options.ts';
 import { startDashboard } from './dashboard.ts';
 import { expectJobs, mistakesOf } from './job-mistakes.ts';
 
-/** As the setting freshness is by default. */
-const usualFreshnessHours = 26;
 /** How long a run waits for another process that holds the warehouse, such as a manual run. */
 const waitForOthers = '30m';
 /** Ticks come every minute; after this long without one, /healthz fails. */
