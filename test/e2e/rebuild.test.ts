@@ -297,7 +297,7 @@ describe.concurrent('rebuild', () => {
     ],
     [
       'an added run',
-      "insert into ledger.runs select 99, 'ingest', started_at, ended_at, outcome, 0, null from ledger.runs limit 1",
+      "insert into ledger.runs select 99, 'ingest', started_at, ended_at, outcome, 0, null, null from ledger.runs limit 1",
       { runs: [1, 0] },
     ],
     [
