@@ -113,7 +113,7 @@ held as (
         and workloads.valid_to is null
         and workloads.status is distinct from 'TERMINATED'
         and split_part(images.resource_name, '/', 2)
-          in (workloads.resource_name, regexp_extract(runtimes.image, '([^/:@]+)([:@][^/]*)?$', 1))
+          in (workloads.resource_name, split_part(split_part(split_part(runtimes.image, '/', -1), ':', 1), '@', 1))
     )
   union all
   select account, 'old snapshots', workspace, 'snapshot', attached_to, min(created_at), max(created_at), null,

@@ -24,6 +24,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   loads: [],
   mounted_labels: [],
   reconciliation: [],
+  resource_runtimes: [],
   resource_use: [],
   resources: [],
   resources_of_series: [],

@@ -24,6 +24,7 @@ const same: Readonly<Record<string, readonly [name: string, type: SqlType]>> = {
   trim: ['trim', varchar],
   replace: ['replace', varchar],
   concat_ws: ['concat_ws', varchar],
+  split_part: ['split_part', varchar],
   levenshtein: ['levenshtein', integer],
   array_to_string: ['array_join', varchar],
   unicode: ['ascii', integer],
