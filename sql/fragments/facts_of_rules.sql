@@ -75,7 +75,10 @@ written as (
     texts.labels,
     named.field,
     json_extract_string(
-      texts.labels, '/' || replace(replace(regexp_replace(named.field, '^(workspace_)?label:', ''), '~', '~0'), '/', '~1')
+      texts.labels,
+      '/' || replace(
+        replace(substring(named.field, case when starts_with(named.field, 'label:') then 7 else 17 end), '~', '~0'), '/', '~1'
+      )
     ) as value
   from (select labels from states where labels is not null union select labels from workspaces) as texts
   cross join named

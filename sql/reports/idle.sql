@@ -102,7 +102,9 @@ held as (
   where images.resource_type = 'image' and images.valid_to is null
     and not exists (
       from listed_states as workloads
-      left join ledger.resource_runtimes as runtimes
+      left join (
+        select account, workspace, resource_type, resource_name, image from ledger.resource_runtimes
+      ) as runtimes
         on runtimes.account = workloads.account
         and runtimes.resource_type = workloads.resource_type
         and runtimes.workspace = workloads.workspace
