@@ -10,7 +10,7 @@ import { askSnapshot, startMain } from './project.ts';
 /** Most of a round is waiting for what a fault asks to wait. */
 const atOnce = 24;
 /** A round that is not over then hangs. */
-const roundLimitMs = 300_000;
+const roundLimitMs = 480_000;
 
 const now = Date.UTC(2026, 9, 21, 3, 30);
 
