@@ -76,6 +76,7 @@ written as (
     named.field,
     json_extract_string(
       texts.labels,
+      -- What follows label: or workspace_label: is the key.
       '/' || replace(
         replace(substring(named.field, case when starts_with(named.field, 'label:') then 7 else 17 end), '~', '~0'), '/', '~1'
       )

@@ -44,7 +44,8 @@ export interface TokenReading {
 
 /**
  * Reads a token from its source, again on every call, so that a rotated token is used.
- * Throws UsageError if there is no valid token, PlatformError if the platform issues none, and the signal's reason if aborted. No message contains the file's
+ * Throws UsageError if there is no valid token, PlatformError if the platform issues none, and the signal's reason if
+ * aborted. No message contains the file's
  * contents, the command's output, or the command itself, which may contain secrets.
  */
 export async function readToken(source: TokenSource, reading: TokenReading): Promise<string | IssuedToken> {

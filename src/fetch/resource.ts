@@ -1,4 +1,5 @@
 import type { Listing, ListingColumn, RawResource } from '../platform/index.ts';
+import { matchesStars } from '../text/star-pattern.ts';
 import { formatInstant, parseRfc3339 } from '../time/time.ts';
 import type { ResourceState, ResourceUse } from '../warehouse/page.ts';
 
@@ -21,17 +22,7 @@ export type Decoder = (item: RawResource, listing: Listing) => DecodedResource;
  * Its value never appears in messages.
  */
 export function decoderOf(ignoreLabels: readonly string[] = []): Decoder {
-  const ignored = ignoreLabels.map(
-    (pattern) =>
-      new RegExp(
-        `^${pattern
-          .split('*')
-          .map((text) => text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-          .join('.*')}$`,
-        's',
-      ),
-  );
-  return (item, listing) => decode(item, listing, (key) => ignored.some((pattern) => pattern.test(key)));
+  return (item, listing) => decode(item, listing, (key) => ignoreLabels.some((pattern) => matchesStars(key, pattern)));
 }
 
 function decode(item: RawResource, { columns }: Listing, isIgnored: (key: string) => boolean): DecodedResource {

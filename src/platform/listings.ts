@@ -280,7 +280,7 @@ export function openListings(client: Client, log: Log, { namesInQuery = true } =
     async detail({ detail, name: nameOf }, name, about, signal, workspace) {
       if (detail === undefined) throw new TypeError('this listing has no details');
       const { operation, parameter } = detail;
-      const values = { [parameter]: name, ...(namesInQuery ? { workspace } : {}) };
+      const values = { [parameter]: name, ...(isNamedInQuery ? { workspace } : {}) };
       const aboutItem = `${about}, ${operation.name} ${excerpt(name, 100)}`;
       const read = async (body: RawBody) => {
         const item = resourceOf(await parseBody(body), nameOf);
