@@ -366,3 +366,18 @@ describe('a refused listing names its kind', () => {
     });
   });
 });
+
+test('a platform that refuses the workspace in the query is asked for single items by header alone, too', async () => {
+  const volume = item('cache');
+  const server = await startServer((response, request) => {
+    const isSingle = request.url.includes('cache');
+    const reply = request.query.has('workspace')
+      ? refuse(400, 'bad', 'no such parameter')
+      : answer(isSingle ? volume : [volume]);
+    reply(response, request);
+  });
+  const effects = testEffects();
+  const reader = openListings(testClient(server.url, { effects }), effects.log);
+  for await (const _ of reader.pages(listing('volume'), about, never(), 'production'));
+  expect(await reader.detail(listing('volume'), 'cache', about, never(), 'production')).toEqual(volume);
+});
