@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Emulator, secretMarker, startEmulator } from '../../src/emulator/index.ts';
 import { bytesOf } from '../../src/ingest/listing-details.ts';
 import { askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
-import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { agentOf, type ScriptedPlatform, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const nights = ['2026-10-21T03:30:00Z', '2026-10-22T03:30:00Z', '2026-10-28T03:30:00Z'];
 
@@ -182,14 +182,7 @@ let platform: ScriptedPlatform;
 let dir: string;
 let workspaces: readonly string[];
 beforeEach(async () => {
-  const costs = ['north', 'south'].flatMap((workspace) =>
-    series(
-      { workspace, type: 'agent', name: `${workspace}-1`, uuid: null, dimension: 'agent_compute_runtime_gbs' },
-      '2026-09-02T05',
-      [1, 2],
-    ),
-  );
-  platform = await startScriptedPlatform(costs);
+  platform = await startScriptedPlatform(['north', 'south'].flatMap(agentOf));
   workspaces = ['north', 'south', 'west'];
   platform.listed = ({ path, query: { workspace = '' } }) => {
     if (path === '/v0/workspaces')

@@ -4,21 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
-import { type ScriptedPlatform, type Seen, series, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { agentOf, type ScriptedPlatform, type Seen, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 let platform: ScriptedPlatform;
 let dir: string;
 /** The agents that the platform lists for a workspace that a request names, or for none. */
 let agents: (workspace: string | undefined) => readonly { metadata: object }[];
 beforeEach(async () => {
-  const costs = ['north', 'south'].flatMap((workspace) =>
-    series(
-      { workspace, type: 'agent', name: `${workspace}-1`, uuid: null, dimension: 'agent_compute_runtime_gbs' },
-      '2026-09-02T05',
-      [1, 2],
-    ),
-  );
-  platform = await startScriptedPlatform(costs);
+  platform = await startScriptedPlatform(['north', 'south'].flatMap(agentOf));
   platform.listed = ({ path, query }: Seen) => {
     if (path === '/v0/agents') return agents(query['workspace']);
     return /^\/v0\/(sandboxes|functions|jobs|models|policies)$/.test(path) ? [] : undefined;

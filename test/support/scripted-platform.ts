@@ -471,6 +471,18 @@ export function series(
   }));
 }
 
+/** The costs of an agent in a workspace, in two hours of 2026-09-02: `north-1` in `north`. */
+export function agentOf(workspace: string): Fact[] {
+  const agent = {
+    workspace,
+    type: 'agent',
+    name: `${workspace}-1`,
+    uuid: null,
+    dimension: 'agent_compute_runtime_gbs',
+  };
+  return series(agent, '2026-09-02T05', [1, 2]);
+}
+
 /**
  * What the books must hold of these facts, a line a row, sorted: workspace, type, name, uuid, dimension, hour, cost,
  * usage. A member cannot tell the workspaces of rows without uuid apart.
