@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 
 /** Stores pending messages and their outcomes. */
 export interface Outbox {
-  pendingMessages(): Promise<PendingMessage[]>;
+  pendingMessages(gapDays: number): Promise<PendingMessage[]>;
   deliveryBegan(number: number, runNumber: number, now: Instant): Promise<void>;
   deliveryEnded(delivery: DeliveryEnd, now: Instant): Promise<void>;
   /** What agents and models answered to messages that were queued at an instant or later. */
@@ -68,7 +68,7 @@ export interface Delivery {
  * failed one is given up. Throws the signal's reason.
  */
 export async function deliver(delivering: Delivering): Promise<Delivery[]> {
-  const pending = await delivering.outbox.pendingMessages();
+  const pending = await delivering.outbox.pendingMessages(delivering.giveUpDays);
   const sinks = [...new Set(pending.map(({ sink }) => sink))];
   const started = new Map<string, Promise<Delivery[]>>();
   /** Starts with a sink, once. Sinks that answer wait for no other. */
@@ -158,7 +158,7 @@ function receiptOf({ answer, reason }: Extract<Attempt, { outcome: 'delivered' }
 /** Whether a failed message is never sent again. */
 function isGivenUp(
   { outcome }: Attempt,
-  { queuedAt, lastTriedAt, sink }: PendingMessage,
+  { tried, sink }: PendingMessage,
   acting: ActingRules | undefined,
   { giveUpDays, now, tellOf }: Delivering,
 ): boolean {
@@ -167,9 +167,9 @@ function isGivenUp(
   if (tellOf(sink) === 'removed') return true;
   // The platform may have done it; and a paragraph of a model comes too late in the next run.
   if (acting !== undefined && (outcome === 'unknown' || acting.isModel)) return true;
-  // After a longer gap, the clock may have jumped: it is given up in a night after another one.
+  // After a longer gap, the clock may have jumped: the days of attempts by one clock count.
   const isOld = (since: Instant) => now() >= since + giveUpDays * dayMs;
-  return isOld(queuedAt) && lastTriedAt !== undefined && !isOld(lastTriedAt);
+  return tried !== undefined && isOld(tried.since) && !isOld(tried.last);
 }
 
 /** The answers that messages to a sink show. */
@@ -225,8 +225,9 @@ export function retryDelayMs(
   random: () => number,
 ): number | undefined {
   if (!attempt.isPassing) return undefined;
-  const { retryAfterMs } = attempt;
-  if (retryAfterMs !== undefined) return retryAfterMs <= maxRetryAfterMs ? retryAfterMs : undefined;
+  const { retryAfterMs = 0 } = attempt;
+  // A sink that says "at once" to everybody gets no burst.
+  if (retryAfterMs > 0) return retryAfterMs <= maxRetryAfterMs ? retryAfterMs : undefined;
   return baseDelayMs * 2 ** (tries - 1) * (0.5 + random() / 2);
 }
 

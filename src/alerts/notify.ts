@@ -210,14 +210,15 @@ export async function deliverAll(
 ): Promise<readonly Delivery[]> {
   const { effects, signal } = context;
   context.progress('notifying sinks');
-  const commands = openCommands(await warehouse.pendingMessages(), budgetsNow(config, context), context);
+  const { giveUpDays } = config.alerts;
+  const commands = openCommands(await warehouse.pendingMessages(giveUpDays), budgetsNow(config, context), context);
   const sinks = new Map([...openSinks(config, context), ...commands.sinks]);
   const deliveries = await deliver({
     outbox: warehouse,
     runNumber,
     tellOf: (name) => sinks.get(name) ?? (isRemoved(name, config) ? 'removed' : undefined),
     acting: new Map([...actingRules(config), ...commands.rules]),
-    giveUpDays: config.alerts.giveUpDays,
+    giveUpDays,
     now: effects.now,
     random: effects.random,
     sleep: effects.sleep,
@@ -238,7 +239,7 @@ export async function deliverAll(
       );
     } else if (outcome === 'dead') {
       context.tell(
-        `${what} is given up${isRemoved(message.sink, config) ? '' : ` after ${config.alerts.giveUpDays} days`}: ${reason}; "costbook alerts" shows its content`,
+        `${what} is given up${isRemoved(message.sink, config) ? '' : ` after ${giveUpDays} days`}: ${reason}; "costbook alerts" shows its content`,
       );
     } else if (outcome === 'failed') {
       context.tell(

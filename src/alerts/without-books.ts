@@ -316,7 +316,7 @@ function deliverWithoutBooks(
           ...message,
           number,
           queuedAt,
-          lastTriedAt: effects.now(),
+          tried: { since: queuedAt, last: effects.now() },
           mayBeRepeat: mayBeRepeat(message.sink),
         })),
       deliveryBegan: async () => undefined,

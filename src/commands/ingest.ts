@@ -53,6 +53,7 @@ export const ingestCommand: Command = {
     const maxSlow = accounts.length > 1 ? concurrency * slowPerRequest : 0;
     const http = context.openHttp(concurrency + maxSlow);
     const requests = openFairLimiter({ slots: concurrency, slowAfterMs: slowRequestMs, maxSlow });
+    const patience = new Map(accounts.map(({ id, url }) => [id ?? url, { wastedMs: 0 }]));
 
     return writingRun('ingest', waitMs, context, async (warehouse, runNumber) => {
       const landing = openLandingWriter(join(dir, 'data', 'landing'));
@@ -75,8 +76,9 @@ export const ingestCommand: Command = {
           warehouse,
           landing,
           openClient: (account, workspace) => {
-            const limiter = requests.of(account.id ?? account.url);
-            return clientFor(account, config, http, { ...context, signal }, workspace, { limiter });
+            const party = account.id ?? account.url;
+            const limits = { limiter: requests.of(party), patience: patience.get(party) };
+            return clientFor(account, config, http, { ...context, signal }, workspace, limits);
           },
           effects,
           signal,

@@ -19,7 +19,7 @@ export function clientFor(
   http: HttpSend,
   { dir, signal, keepSecret, effects }: ClientContext,
   workspace?: string,
-  limits: Pick<ClientSettings, 'maxAttempts' | 'attemptTimeoutMs' | 'limiter'> = {},
+  limits: Pick<ClientSettings, 'maxAttempts' | 'attemptTimeoutMs' | 'limiter' | 'patience'> = {},
 ): Client {
   for (const value of Object.values(config.headers)) keepSecret(value);
   return openClient(

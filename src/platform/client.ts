@@ -11,7 +11,15 @@ import { answerLimits } from './interface/limits.ts';
 import type { Operation } from './interface/operations.ts';
 import { baseUrl, type Endpoint, requestHeaders, requestPath, type Texts } from './interface/request.ts';
 import { refusalOf } from './refusal.ts';
-import { type Attempts, isCertainlyNotDone, isPutOff, parseDate, retryDelayMs } from './retry.ts';
+import {
+  type Attempts,
+  isCertainlyNotDone,
+  isPutOff,
+  isRefusal,
+  type Patience,
+  parseDate,
+  retryDelayMs,
+} from './retry.ts';
 
 /**
  * The client's identity and endpoint. Header names are settings because a real platform puts its maker's name into
@@ -44,6 +52,8 @@ export interface ClientSettings extends Endpoint {
   readonly attemptTimeoutMs?: number;
   /** Lets each request be sent when it may; at once by default. Waiting for it is no part of an attempt's time. */
   readonly limiter?: Limiter;
+  /** Shared by all clients of an account; the client's own by default. */
+  readonly patience?: Patience | undefined;
 }
 
 /** What a call sends besides its parameters, and how it takes the answer. */
@@ -102,7 +112,7 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
   const counters: ClientCounters = { requests: 0, retries: 0 };
   const token = openToken(settings);
   const pace = openPace(settings, effects);
-  const limiter: Limiter = settings.limiter ?? ((work) => work());
+  const { limiter = (work) => work(), patience = { wastedMs: 0 } } = settings;
   let clocks: Clocks | undefined;
   warnAboutPlainHttp(settings.url, effects);
 
@@ -171,8 +181,9 @@ export function openClient(settings: ClientSettings, http: HttpSend, effects: Ef
           // The token may have expired meanwhile: get it from its source once more, without a pause.
           const refresh: boolean = error.status === 401 && settings.canRefreshToken && !refreshed;
           refreshed ||= refresh;
-          const delay = refresh ? 0 : pauseAfter(error, operation, attempts, settings.maxAttempts, effects.random);
+          const delay = refresh ? 0 : pauseAfter(error, operation, attempts, settings, patience, effects.random);
           if (delay === undefined) {
+            if (isRefusal(error)) patience.wastedMs += attempts.waitedMs;
             const { made } = attempts;
             const { tokenSetting } = settings;
             const isOfUser = sending.isOfUser === true;
@@ -231,11 +242,12 @@ function pauseAfter(
   error: PlatformError,
   { isRepeatable }: Operation,
   attempts: Attempts,
-  maxAttempts = Number.POSITIVE_INFINITY,
+  { maxAttempts = Number.POSITIVE_INFINITY }: ClientSettings,
+  patience: Patience,
   random: () => number,
 ): number | undefined {
   if (attempts.made >= maxAttempts || !(isRepeatable || isCertainlyNotDone(error))) return undefined;
-  return retryDelayMs(attempts, error, random);
+  return retryDelayMs(attempts, error, random, patience);
 }
 
 /** An operation that allows any method reads unless it sends something. */

@@ -10,6 +10,13 @@ const baseDelayMs = 500;
 const maxDelayMs = 15_000;
 /** All waiting for one request; a Retry-After beyond the rest of it gives up at once. */
 export const waitBudgetMs = 15 * 60_000;
+/** All waiting in vain for refusals that claim to pass, such as a 403 with `retryable`, in all requests of an account. */
+const refusalBudgetMs = 60_000;
+
+/** What the requests of an account have waited in vain for refusals: it grows. */
+export interface Patience {
+  wastedMs: number;
+}
 
 /** The attempts at a request so far. */
 export interface Attempts {
@@ -23,16 +30,22 @@ export interface Attempts {
 
 /**
  * Milliseconds to wait before the next attempt, or undefined to give up. The server's own Retry-After wins and is never
- * jittered: it knows, we guess. Our own waits have full jitter, so that many clients that failed together do not return
- * together.
+ * jittered: it knows, we guess. One of less than a second shortens no wait of ours. Our own waits have full jitter, so that
+ * many clients that failed together do not return together.
  */
-export function retryDelayMs(attempts: Attempts, failure: unknown, random: () => number): number | undefined {
+export function retryDelayMs(
+  attempts: Attempts,
+  failure: unknown,
+  random: () => number,
+  { wastedMs }: Patience = { wastedMs: 0 },
+): number | undefined {
   if (!(failure instanceof PlatformError) || !failure.retryable) return undefined; // retrying does not fix a bug
-  const left = waitBudgetMs - attempts.waitedMs;
+  const left = (isRefusal(failure) ? refusalBudgetMs - wastedMs : waitBudgetMs) - attempts.waitedMs;
   const failed = attempts.made - attempts.putOff;
   if (failed >= attemptsFor(failure.fault)) return undefined;
-  if (failure.retryAfterMs !== undefined) return failure.retryAfterMs <= left ? failure.retryAfterMs : undefined;
-  const delay = Math.min(maxDelayMs, baseDelayMs * 2 ** (failed - 1)) * random();
+  const { retryAfterMs = 0 } = failure;
+  const own = isPutOff(failure) ? 0 : Math.min(maxDelayMs, baseDelayMs * 2 ** (failed - 1)) * random();
+  const delay = Math.max(retryAfterMs, own);
   return delay <= left ? delay : undefined;
 }
 
@@ -47,6 +60,11 @@ function attemptsFor(fault: string | undefined): number {
  */
 export function isCertainlyNotDone(failure: PlatformError): boolean {
   return failure.fault === 'unreachable' || failure.status === 429;
+}
+
+/** Whether the platform refuses this request, whatever it says of later: others can succeed meanwhile. */
+export function isRefusal({ status = 0 }: PlatformError): boolean {
+  return status >= 400 && status <= 499 && status !== 408 && status !== 429;
 }
 
 /** A shorter Retry-After does not postpone, because a platform that always says "at once" is failing. */

@@ -28,7 +28,10 @@ export interface Post extends Request {
   readonly knownWords?: readonly string[];
 }
 
-/** What a server answered: its status, when to try again, and its text, of which only known words may be shown. */
+/**
+ * What a server answered: its status, when to try again, and its text, of which only known words may be shown. The text
+ * ends early if the server ends it so, or sends it for too long: the status has then said enough.
+ */
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -66,6 +69,7 @@ export async function exchange({
   const limit = timeLimited(signal, timeLimitMs);
   const ended = limit.signal;
   let isSent = false;
+  let finish: (() => void) | undefined;
   try {
     const pinned = await pinAddress(target.hostname, allowPrivateNetwork);
     if (target.protocol !== 'https:' && !pinned.isPrivate) {
@@ -74,8 +78,13 @@ export async function exchange({
     ended.throwIfAborted();
     return await new Promise<Answer>((resolve, reject) => {
       const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+      /** A server that has said its status took the message or refused it, however its text ends. */
+      function end(error: unknown): void {
+        if (finish === undefined || signal.aborted) reject(error);
+        else finish();
+      }
       // Whatever Node tells of the exchange.
-      ended.addEventListener('abort', () => reject(ended.reason), { once: true });
+      ended.addEventListener('abort', () => end(ended.reason), { once: true });
       const request: ClientRequest = send(
         target,
         {
@@ -92,23 +101,21 @@ export async function exchange({
         (response) => {
           const pieces: Buffer[] = [];
           let length = 0;
-          function finish(): void {
+          finish = () => {
             const text = Buffer.concat(pieces).toString('utf8');
             const retryAfter = response.headers['retry-after'];
             resolve({ status: response.statusCode ?? 0, retryAfter, text });
-          }
+          };
           response.on('data', (piece: Buffer) => {
             length += piece.length;
-            if (length > maxAnswerBytes) {
-              finish(); // only its status matters
-              response.destroy();
-            } else pieces.push(piece);
+            if (length > maxAnswerBytes) response.destroy();
+            else pieces.push(piece);
           });
-          response.on('end', finish);
-          response.on('error', reject);
+          response.on('close', finish);
+          response.on('error', end);
         },
       );
-      request.on('error', reject);
+      request.on('error', end);
       // It leaves HTTP, and comes with no other event.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {
         socket.destroy();

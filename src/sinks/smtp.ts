@@ -26,6 +26,8 @@ interface SmtpError extends Error {
 
 /** For the whole conversation. */
 const timeLimitMs = 20_000;
+/** For the farewell of a server that has taken the mail. */
+const quitLimitMs = 1000;
 
 /**
  * Sends a mail once, to the checked address of the server. The outcome is refused only if the server certainly did not
@@ -76,7 +78,8 @@ export async function sendMail(mail: Mail, pinned: PinnedAddress, signal: AbortS
     const sent = await step<{ readonly rejected: readonly string[] }>((done) =>
       connection.send({ from: mail.from, to: [...mail.to] }, body, done),
     );
-    connection.quit(); // the server has the message
+    connection.quit(); // the server has the message, and need not answer
+    setTimeout(() => connection.close(), quitLimitMs).unref();
     const refused = sent?.rejected ?? [];
     return {
       outcome: 'delivered',

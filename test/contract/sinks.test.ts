@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import PostalMime from 'postal-mime';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -229,6 +230,17 @@ describe.each([
         response.once('drain', more);
       };
       more();
+    });
+    expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
+  });
+
+  test.each([
+    ['breaks off', (response: ServerResponse) => response.socket?.end()],
+    ['goes on after its end', (response: ServerResponse) => response.socket?.end('ok and more')],
+  ])('a message that was accepted is not sent again because the text of the answer %s', async (_, then) => {
+    const sink = await startSink((response) => {
+      response.writeHead(200, { 'content-length': '2' }).flushHeaders();
+      then(response);
     });
     expect(await tell(settings(sink.url))).toEqual({ outcome: 'delivered' });
   });

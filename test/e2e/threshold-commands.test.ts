@@ -106,8 +106,8 @@ test('a command that could not be started for too long is given up, and nothing 
   const dir = await projectWith('echo x >> runs.txt');
   await chmod(join(dir, 'run.sh'), 0o600);
   expect((await alert(dir)).exitCode).toBe(8);
-  const [before, late] = [await alert(dir, '2026-10-20T03:00:00Z'), await alert(dir, '2026-10-25T03:00:00Z')];
-  expect(before.stderr, 'the clock may have jumped').not.toContain('given up');
+  const [before, late] = [await alert(dir, '2026-10-14T03:00:00Z'), await alert(dir, '2026-10-15T03:00:00Z')];
+  expect(before.stderr).not.toContain('given up');
   expect(late.exitCode).toBe(8);
   expect(late.stderr).toContain('did not run, and is given up: could not start ./run.sh: EACCES');
   expect(late.stderr).not.toContain('may have run');

@@ -25,6 +25,8 @@ export interface SmtpServer {
   /** What goes wrong, by the command (EHLO, MAIL, RCPT:<address>, DATA, END …), so many times. */
   trouble: { readonly at: string; readonly does: SmtpTrouble; times: number }[];
   offers: string[];
+  /** Connections that are open now. */
+  open: number;
 }
 
 const key = readFileSync(new URL('tls/key.pem', import.meta.url));
@@ -38,6 +40,7 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
     lines: [] as string[],
     trouble: [] as SmtpServer['trouble'],
     offers: ['STARTTLS', 'AUTH LOGIN PLAIN'],
+    open: 0,
   };
 
   function talk(socket: Socket, isSecure: boolean, greets: boolean): void {
@@ -124,6 +127,8 @@ export async function startSmtp({ implicitTls = false } = {}): Promise<SmtpServe
 
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
+    smtp.open += 1;
+    socket.on('close', () => (smtp.open -= 1));
     afterFile(() => socket.destroy());
     if (implicitTls) talk(new TLSSocket(socket, { isServer: true, key, cert }), true, true);
     else talk(socket, false, true);

@@ -442,6 +442,24 @@ describe('Retry-After', () => {
     expect(server.seen).toHaveLength(16);
   });
 
+  test('refusals that claim to pass are waited for a minute in all, by all clients of an account', async () => {
+    const refused: Reply = (response) =>
+      void response
+        .writeHead(403, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { code: 'FORBIDDEN', message: 'later', retryable: true, status: 403 } }));
+    const server = await startServer(refused);
+    const effects = testEffects({ random: () => 1 });
+    const patience = { wastedMs: 0 };
+    for (let request = 1; request <= 40; request += 1) {
+      const client = testClient(server.url, { effects, settings: { patience } });
+      expect(await rejection(ask(client))).toMatchObject({ status: 403 });
+    }
+    const waited = effects.slept.reduce((sum, ms) => sum + ms, 0);
+    expect(waited).toBeGreaterThan(45_000);
+    expect(waited).toBeLessThanOrEqual(60_000);
+    expect(server.seen.length).toBeLessThan(70);
+  });
+
   test.each(['0', 'Thu, 01 Jan 1970 00:00:00 GMT', '-1', '1.5'])('of %s does not retry forever', async (retryAfter) => {
     const enough = new AbortController();
     const server = await startServer((response, request) => {

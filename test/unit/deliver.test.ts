@@ -12,7 +12,10 @@ describe('retryDelayMs(attempt, tries, random)', () => {
   test('is what the sink asks for, up to half a minute; longer waits are left to a later run', () => {
     expect(retryDelayMs({ ...failed, retryAfterMs: 30_000 }, 1, () => 0)).toBe(30_000);
     expect(retryDelayMs({ ...failed, retryAfterMs: 30_001 }, 1, () => 0)).toBe(undefined);
-    expect(retryDelayMs({ ...failed, retryAfterMs: 0 }, 1, () => 0)).toBe(0);
+  });
+
+  test('is our own wait if the sink asks for none', () => {
+    expect([1, 2].map((tries) => retryDelayMs({ ...failed, retryAfterMs: 0 }, tries, () => 1))).toEqual([500, 1000]);
   });
 
   test('is undefined if another attempt cannot help', () => {

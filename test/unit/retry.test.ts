@@ -56,6 +56,13 @@ describe('retryDelayMs', () => {
     expect(delayAfter(1, putOffFor(7000), 1)).toBe(7000);
   });
 
+  test('one of less than a second shortens no wait of ours, and does not make eight attempts a burst', () => {
+    const waits = (retryAfterMs: number) => [1, 2, 3].map((made) => delayAfter(made, putOffFor(retryAfterMs)));
+    expect(waits(0)).toEqual([500, 1000, 2000]);
+    expect(waits(700)).toEqual([700, 1000, 2000]);
+    expect(delayAfter(1, putOffFor(999), 0.5)).toBe(999);
+  });
+
   test('a postponed attempt does not count as a failure', () => {
     expect(retryDelayMs({ made: 30, putOff: 29, waitedMs: 30_000 }, busy, () => 1)).toBe(500);
     expect(retryDelayMs({ made: 30, putOff: 30, waitedMs: 30_000 }, putOffFor(1000), () => 1)).toBe(1000);

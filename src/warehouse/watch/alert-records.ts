@@ -47,8 +47,8 @@ export interface AlertRecords {
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
   /** Writes what somebody says that an anomaly was; returns the instant that it has. */
   giveFeedback(given: Omit<AlertFeedback, 'at'>, now: Instant): Promise<Instant>;
-  /** Messages that are not delivered yet, in order. */
-  pendingMessages(): Promise<PendingMessage[]>;
+  /** Messages that are not delivered yet, in order. A gap of so many days between two attempts begins anew. */
+  pendingMessages(gapDays: number): Promise<PendingMessage[]>;
   /** What agents and models answered to messages that were queued at an instant or later. */
   answersSince(since: Instant): Promise<StoredAnswer[]>;
   /** Records that a run is about to send a message, before it does. */
@@ -78,7 +78,7 @@ export function alertRecords(connection: Connection, recorder: Recorder, clock: 
       await recordFeedback(recorder, { ...given, at });
       return at;
     },
-    pendingMessages: () => pendingMessages(connection),
+    pendingMessages: (gapDays) => pendingMessages(connection, gapDays),
     answersSince: (since) => storedAnswers(connection, since),
     deliveryBegan: async (number, runNumber, now) =>
       recordDeliveryBegan(recorder, { number, runNumber, at: clock.seenAt(now) }),

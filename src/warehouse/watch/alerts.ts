@@ -78,8 +78,8 @@ export type RecordedEvaluation = Partial<Evaluation> & { readonly runNumber: num
 export interface PendingMessage extends NewMessage {
   readonly number: number;
   readonly queuedAt: Instant;
-  /** When a run tried to send it last; undefined if none did. */
-  readonly lastTriedAt: Instant | undefined;
+  /** Since when runs have tried to send it, without a long gap between two of them, and the last time; undefined if none did. */
+  readonly tried: { readonly since: Instant; readonly last: Instant } | undefined;
   /** Whether an earlier run may have sent it: that run was killed, or the sink's answer was lost. */
   readonly mayBeRepeat: boolean;
 }
@@ -111,9 +111,9 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
   }));
 }
 
-/** Messages that are not delivered yet, in order. */
-export async function pendingMessages(connection: Connection): Promise<PendingMessage[]> {
-  const rows = await connection.rows(await readSql('alerts', 'pending'));
+/** Messages that are not delivered yet, in order. A gap of so many days between two attempts begins anew. */
+export async function pendingMessages(connection: Connection, gapDays: number): Promise<PendingMessage[]> {
+  const rows = await connection.rows(await readSql('alerts', 'pending'), { gap_days: gapDays });
   return rows.map((row) => ({
     number: Number(row['message_number']),
     id: String(row['message_id']),
@@ -122,7 +122,10 @@ export async function pendingMessages(connection: Connection): Promise<PendingMe
     summary: textOrUndefined(row['summary']),
     message: String(row['message']),
     queuedAt: Number(row['queued_at']),
-    lastTriedAt: row['last_tried_at'] === null ? undefined : Number(row['last_tried_at']),
+    tried:
+      row['tried_since'] === null
+        ? undefined
+        : { since: Number(row['tried_since']), last: Number(row['last_tried_at']) },
     mayBeRepeat: row['may_be_repeat'] === true,
   }));
 }
