@@ -16,12 +16,13 @@ export type TokenSource =
 
 /** A token has some hundred characters, a JWT some thousand; anything longer is not a token. */
 const maxTokenBytes = 64 * 1024;
-/** Longer than any password manager needs without waiting for a person. */
-const commandTimeoutMs = 30_000;
+/** Longer than any password manager needs without waiting for a person, and than any platform to issue a token. */
+const usualTimeoutMs = 30_000;
 const headerText = /^[\x21-\x7e]+$/;
 
 /** The fault of a text that should be a token, without quoting it; undefined if it is valid. */
 export function tokenFault(text: string): string | undefined {
+  if (text.length > maxTokenBytes) return `found ${text.length} characters, expected a token of at most 64 KiB`;
   if (text === '') return 'found nothing, expected a token';
   if (/^bearer\s/i.test(text)) return 'found the word Bearer before the token, expected the token alone';
   if (!headerText.test(text)) {
@@ -36,7 +37,7 @@ export interface TokenReading {
   /** The working directory of a command: the project folder. */
   readonly dir: string;
   readonly signal: AbortSignal;
-  /** The time limit of a command; 30 seconds by default. */
+  /** The time limit of a command, and of an exchange of client credentials; 30 seconds by default. */
   readonly timeoutMs?: number;
   /** Where client credentials become a token. */
   readonly platform?: { readonly url: string; readonly http: HttpSend };
@@ -62,11 +63,11 @@ export async function readToken(source: TokenSource, reading: TokenReading): Pro
       return checkToken(text, 'tokenCommand', 'the command must print only the token', reading);
     }
     case 'oauth': {
-      const { platform, signal, keepSecret } = reading;
+      const { platform, signal, keepSecret, timeoutMs = usualTimeoutMs } = reading;
       if (platform === undefined) throw new TypeError('client credentials need a platform');
       keepSecret(source.clientSecret);
       const tokenUrl = `${platform.url}${source.tokenPath}`;
-      const { text, expiresAt } = await issueToken({ ...source, tokenUrl }, platform.http, signal);
+      const { text, expiresAt } = await issueToken({ ...source, tokenUrl, timeoutMs }, platform.http, signal);
       return { text: checkToken(text, 'oauth', 'the platform must issue one token', reading), expiresAt };
     }
   }
@@ -74,8 +75,8 @@ export async function readToken(source: TokenSource, reading: TokenReading): Pro
 
 function checkToken(text: string, label: string, whatToDo: string, { keepSecret }: TokenReading): string {
   const token = text.trim();
-  keepSecret(token);
   const fault = tokenFault(token);
+  if (token.length <= maxTokenBytes) keepSecret(token);
   if (fault !== undefined) throw new UsageError(`${label}: ${fault}; ${whatToDo}`);
   return token;
 }
@@ -106,10 +107,7 @@ async function readTokenFile(path: string, signal: AbortSignal): Promise<string>
 }
 
 /** The command's output. Its stderr is discarded, because password managers print secrets there too. */
-function runTokenCommand(
-  command: string,
-  { dir, signal, timeoutMs = commandTimeoutMs }: TokenReading,
-): Promise<string> {
+function runTokenCommand(command: string, { dir, signal, timeoutMs = usualTimeoutMs }: TokenReading): Promise<string> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const either = AbortSignal.any([signal, timeout]);
   return new Promise((resolve, reject) => {

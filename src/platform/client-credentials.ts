@@ -18,6 +18,8 @@ export interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The whole exchange may take this long. */
+  readonly timeoutMs: number;
 }
 
 /** The life of a token by the public description, for an answer that does not say. */
@@ -29,7 +31,7 @@ const usualLifeMs = 2 * 3_600_000;
  * platform refuses the credentials, which is 400 there, and PlatformError as the client does. No message has the secret.
  */
 export async function issueToken(
-  { tokenUrl, clientId, clientSecret }: ClientCredentials,
+  { tokenUrl, clientId, clientSecret, timeoutMs }: ClientCredentials,
   http: HttpSend,
   signal: AbortSignal,
 ): Promise<IssuedToken> {
@@ -37,12 +39,19 @@ export async function issueToken(
   const maxBodyMib = answerLimits.otherBodyMib;
   const body = JSON.stringify({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
   const headers = { accept: 'application/json', 'accept-encoding': 'gzip', 'content-type': 'application/json' };
+  const limit = AbortSignal.timeout(timeoutMs);
+  const either = AbortSignal.any([signal, limit]);
   let answer: unknown;
   try {
-    const response = await http({ method: 'POST', url: tokenUrl, headers, body, maxBodyMib, signal });
+    const response = await http({ method: 'POST', url: tokenUrl, headers, body, maxBodyMib, signal: either });
     if (response.status < 200 || response.status > 299) throw await refusalOf(response);
     answer = await parseBody({ bytes: response.body, gzipped: isGzipped(response), maxBodyMib });
   } catch (error) {
+    signal.throwIfAborted();
+    if (limit.aborted) {
+      const words = `no whole answer from ${placeOf(tokenUrl)} within ${timeoutMs / 1000} s, when asked for a token`;
+      throw new PlatformError(words, { code: 'timeout', host: hostOf(tokenUrl), retryable: true });
+    }
     throw error instanceof PlatformError ? explained(error, tokenUrl) : error;
   }
   const fields = (typeof answer === 'object' && answer !== null ? answer : {}) as Readonly<Record<string, unknown>>;

@@ -75,7 +75,7 @@ test('a token is renewed before it expires, also one of which the answer does no
     response.end(JSON.stringify({ access_token: `token-${issued}`, ...(issued === 1 ? { expires_in: 60.2 } : {}) }));
   });
   const { send, close } = openHttp({ connections: 1, env: {} });
-  const source = { tokenUrl: `${server.url}/token`, clientId: 'a', clientSecret: 'b' };
+  const source = { tokenUrl: `${server.url}/token`, clientId: 'a', clientSecret: 'b', timeoutMs: 30_000 };
   const token = () => issueToken(source, send, never());
   const client = testClient(server.url, { settings: { token, canRefreshToken: true } });
   const ask = () => client.call(operations.accounts, {}, 'x', async () => undefined, never());

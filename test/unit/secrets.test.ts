@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { readToken, type TokenReading, type TokenSource } from '../../src/config/secrets.ts';
+import { openHttp } from '../../src/platform/http.ts';
 import { redactor, redactParts } from '../../src/text/redactor.ts';
 import fc from '../support/fast-check.ts';
+import { type Reply, startServer } from '../support/http-server.ts';
 
 let dir = '';
 beforeAll(() => {
@@ -52,6 +54,28 @@ describe('readToken(source, reading)', () => {
     await readToken(source, reading());
     file('rotated', 'tok-after');
     expect(await readToken(source, reading())).toBe('tok-after');
+  });
+
+  test('waits for client credentials to become a token no longer than for a command', async () => {
+    const drips: Reply = (response) => {
+      const clock = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(clock));
+    };
+    const server = await startServer(drips);
+    const http = openHttp({ connections: 1, env: {} });
+    const source = { kind: 'oauth', tokenPath: '/token', clientId: 'a', clientSecret: 'secret-of-it' } as const;
+    const platform = { url: server.url, http: http.send };
+    await expect(readToken(source, reading({ platform, timeoutMs: 200 }))).rejects.toMatchObject({
+      code: 'timeout',
+      retryable: true,
+    });
+    await http.close();
+  });
+
+  test('refuses a token that is longer than any, and keeps it nowhere', async () => {
+    const value = 'x'.repeat(65_537);
+    expect(await refusal({ kind: 'value', value })).toContain('found 65537 characters');
+    expect(kept).toEqual([]);
   });
 
   test('names a missing file', async () => {
