@@ -33,6 +33,8 @@ export interface CopyFacts {
   readonly manifestNames: readonly string[];
   /** Whether readers take an object of this name for data, also without a manifest beside it. */
   isData(name: string): boolean;
+  /** Whether readers of a report's folder read an object in it, given its name below that folder. */
+  isReadInReport(name: string): boolean;
   /** The format that readers take an object of this name for. */
   formatOf(name: string): string;
   /** The files that a manifest names. Throws if it is none of ours. */
@@ -152,7 +154,7 @@ async function verifyCopy(
     const name = key.slice(keyIn(folder, '').length);
     if (named.has(name)) continue;
     // Readers of all partitions, or of a pattern, would read it too; anybody can say that a publication is running.
-    const isRead = facts.isData(name) || formats.has(facts.formatOf(name));
+    const isRead = facts.isReadInReport(name) || formats.has(facts.formatOf(name));
     if (isRead && !isPublishing) differences.push({ file: key, ...unnamed });
     else notes.push(`${name} is named by no manifest`);
     isUnproven ||= isRead && isPublishing;

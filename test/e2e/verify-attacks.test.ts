@@ -216,6 +216,38 @@ test.each([
   },
 );
 
+test('an export of another report, in the folder of a report, is not the same: readers read its costs too', async () => {
+  const { dir, folder } = await exported('csv', 'chargeback');
+  const stranger = join(folder, '..', 'x=1');
+  await cp(join(dir, 'exports', 'chargeback', period), stranger, { recursive: true });
+  await writeFile(
+    join(stranger, '_manifest'),
+    JSON.stringify(JSON.parse(await readFile(join(stranger, '_manifest'), 'utf8'))),
+  );
+  const found = await verify(dir);
+  expect([found.exitCode, found.said]).toEqual([4, ['report: an export of chargeback']]);
+});
+
+test('an earlier export of the project, put back, is not the same: the journal has a later one', async () => {
+  const { dir, folder } = await exported('csv');
+  const kept = join(dir, 'kept');
+  await cp(folder, kept, { recursive: true });
+  await nights.publish(dir, 'second');
+  const again = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'csv'];
+  expect((await runCli(again)).exitCode).toBe(0);
+  const later = await readFile(join(folder, '_manifest'));
+  await cp(kept, folder, { recursive: true });
+  const back = await verify(dir);
+  expect([back.exitCode, back.said]).toEqual([4, [expect.stringMatching(/^manifest: \w{64}, an earlier export$/)]]);
+  // A copy elsewhere is what it was; and so is an export whose next one a killed run has not put in its place yet.
+  expect((await verify(dir, kept)).exitCode).toBe(0);
+  await writeFile(join(folder, '.manifest.next'), later);
+  expect((await verify(dir)).exitCode).toBe(0);
+  await rm(join(folder, '.manifest.next'));
+  expect((await runCli(again)).exitCode).toBe(0);
+  expect(await verify(dir)).toMatchObject({ exitCode: 0, said: [] });
+});
+
 test('an export in the folder of another instant, or of the present of a closed month, is not the same', async () => {
   const { dir, folder } = await exported('csv');
   const line = ['report', 'cost_by_workspace', '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'csv'];
@@ -237,6 +269,7 @@ test.each([
   join(period, 'x.parquet'),
   join(period, 'latest.parquet'),
   join(period, 'cost_by_workspace-deadbeef.csv'),
+  join('BILLING_PERIOD=2026-08', 'part-0'),
 ])('%s of a report with one file in CSV is a difference: readers of the whole report read it', async (name) => {
   const { dir, folder } = await exported('csv');
   await mkdir(join(folder, '..', name, '..'), { recursive: true });
@@ -577,6 +610,9 @@ test('what a sparse file claims to have is not read', async () => {
 });
 
 test('the command for a revoked close is one command, whatever its manifest says', () => {
-  const hostile = { report: 'x; curl evil', parameters: { month: '2026-10; id' }, files: [] } as unknown as Manifest;
-  expect(commandFor(hostile, 'x')).toBe(`report 'x; curl evil' --month '2026-10; id'`);
+  const files = ['csv; id', 'excel'].map((format) => ({ format, language: '$(id)', rows: 1 }));
+  const hostile = { report: 'x; curl evil', parameters: { month: '2026-10; id' }, files } as unknown as Manifest;
+  expect(commandFor(hostile, 'x')).toBe(
+    `report 'x; curl evil' --month '2026-10; id' --format 'csv; id,excel' '--excel=$(id)'`,
+  );
 });

@@ -45,7 +45,7 @@ const forged = 'cost\n9\n';
 
 test('a copy is the same as long as nobody else writes in the store', async () => {
   const { put, verify } = await copied();
-  await put(`${place}/README.txt`, 'of somebody else');
+  for (const name of ['_README.txt', '.x.crc', 'below/']) await put(`${place}/${name}`, 'of somebody else');
   expect(await verify()).toEqual([`${place} `]);
 });
 
@@ -141,6 +141,11 @@ test.each([
   'more.csv.gz',
   'latest.csv.zst',
   'x.csv.bz2',
+  '.csv',
+  'part-0',
+  'README.txt',
+  'below/part-0',
+  '_x=1/part-0',
 ])('%s is data as others read it', async (name) => {
   const { put, verify } = await copied();
   await put(`${place}/${name}`, forged);

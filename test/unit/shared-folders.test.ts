@@ -113,7 +113,11 @@ test('folders that are too deep to be read stop nobody from finding exports', as
   const found = await findExports(folder);
   expect(found[0]).toBe(join(folder, 'summary'));
   expect(found[1]?.length).toBeGreaterThan(4000);
-  const known = { isRecorded: async () => false, requery: async () => ({ notCompared: undefined, facts: [] }) };
+  const known = {
+    isRecorded: async () => false,
+    requery: async () => ({ notCompared: undefined, facts: [] }),
+    isReport: () => false,
+  };
   const { differences } = await verifyExport(folder, found[1] ?? '', {} as Connection, known);
   expect(differences).toMatchObject([{ what: 'manifest', found: 'it cannot be read (ENAMETOOLONG)' }]);
   expect(await revokedExports(folder, () => [])).toEqual([]);
@@ -174,21 +178,25 @@ test('data below an export, and links to it, are found: readers of all folders r
   for (const below of ['below/more', '_delta_log']) await mkdir(join(folder, 'x', below), { recursive: true });
   await writeFile(join(folder, 'x', '_manifest'), JSON.stringify(manifest));
   const names = ['latest.csv', 'latest.parquet', 'other.CSV', '_metadata', '_delta_log/0.json'];
-  for (const name of [...names, 'below/more/a.csv.gz', 'below/notes.txt']) {
+  const hidden = ['_SUCCESS', '.x.crc', '_temporary/0/part-0', '.git/config'];
+  const visible = ['.csv', '.parquet', 'part-0', 'below/notes.txt', '_x=1/part-1', '.git/.csv.gz'];
+  for (const name of [...names, ...hidden, ...visible, 'below/more/a.csv.gz']) {
+    await mkdir(join(folder, 'x', name, '..'), { recursive: true });
     await writeFile(join(folder, 'x', name), 'a\n');
   }
   await symlink('x', join(folder, 'y'));
   expect(await findExports(folder)).toEqual([join(folder, 'x'), join(folder, 'y')]);
-  const known = { isRecorded: async () => true, requery: async () => ({ notCompared: undefined, facts: [] }) };
+  const known = {
+    isRecorded: async () => true,
+    isReport: () => false,
+    requery: async () => ({ notCompared: undefined, facts: [] }),
+  };
   const differences = [];
   for (const one of ['x', 'y']) {
     differences.push(...(await verifyExport(folder, join(folder, one), {} as Connection, known)).differences);
   }
-  expect(differences.map((one) => [one.file, one.found])).toEqual([
-    ['x/_metadata', 'a file that no manifest names'],
-    ['x/other.CSV', 'a file that no manifest names'],
-    ['x/_delta_log/0.json', 'a file that no manifest names'],
-    ['x/below/more/a.csv.gz', 'a file that no manifest names'],
-    ['y/_manifest', 'a link to a folder'],
-  ]);
+  const unnamed = [...names.slice(2), ...visible, 'below/more/a.csv.gz'].map((name) => `x/${name}`);
+  expect(differences.map((one) => [one.file, one.found]).sort()).toEqual(
+    [...unnamed.map((name) => [name, 'a file that no manifest names']), ['y/_manifest', 'a link to a folder']].sort(),
+  );
 });

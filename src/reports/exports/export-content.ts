@@ -1,12 +1,14 @@
-import { readFile, realpath } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
+import { bytesOf } from '../../base/regular-file.ts';
 import { latestName } from './export-names.ts';
 import { readExportsJournal } from './exports-journal.ts';
 import {
   hashedManifestName,
   type Manifest,
   manifestNames,
+  mostManifestBytes,
   NoManifestError,
   parseManifest,
   readManifest,
@@ -30,10 +32,13 @@ export interface ContentOfExport {
 /** The content of a published folder; undefined if it has no manifest. Throws NoManifestError if it is none of ours. */
 export async function contentOfExport(folder: string): Promise<ContentOfExport | undefined> {
   for (const name of manifestNames) {
-    const manifest = await readFile(join(folder, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-      throw error;
-    });
+    const manifest = await bytesOf(join(folder, name), mostManifestBytes).then(
+      String,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+        throw error;
+      },
+    );
     if (manifest !== undefined) return { manifestName: name, manifest, files: filesOfManifest(name, manifest) };
   }
   return undefined;
@@ -53,12 +58,24 @@ const describesParquet = /(^|\/)(_(common_)?metadata$|_delta_log\/)/;
 /** The format that readers take a file for: by its extension, in any case, with or without one of a compression. */
 export function formatOfName(name: string): string {
   if (describesParquet.test(name)) return '.parquet';
-  return extname(name.toLowerCase().replace(/\.(gz|zst|bz2|xz|lz4|snappy|deflate)$/, ''));
+  // Patterns such as *.csv match a name that is nothing but the extension.
+  const plain = name.toLowerCase().replace(/\.(gz|zst|bz2|xz|lz4|snappy|deflate)$/, '');
+  return /\.[^./]*$/.exec(plain)?.[0] ?? '';
 }
 
 /** Whether readers of whole folders take a file of this name for data, whatever an export consists of. */
 export function isData(path: string): boolean {
   return dataOfExport.test(path.slice(path.lastIndexOf('/') + 1)) || ['.csv', '.parquet'].includes(formatOfName(path));
+}
+
+/**
+ * Whether readers of a report's folder read a file in it, given its path below that folder: data by its name, and whatever is not
+ * hidden. Spark, Athena and pyarrow read every file but those, and Spark takes `_x=1` for a partition.
+ */
+export function isReadInReport(path: string): boolean {
+  const isHidden = (name: string) =>
+    name === '' || name.startsWith('.') || (name.startsWith('_') && !name.includes('='));
+  return isData(path) || !path.split('/').some(isHidden);
 }
 
 /** What a project knows of copies of the exports below a folder. */
@@ -86,6 +103,7 @@ export async function copyFacts(dir: string, root: string) {
     },
     manifestNames,
     isData,
+    isReadInReport,
     formatOf: formatOfName,
     filesOf: filesOfManifest,
     async isOfProject(folder: string, name: string, text: string): Promise<boolean | undefined> {
@@ -97,7 +115,7 @@ export async function copyFacts(dir: string, root: string) {
         throw error;
       });
       // Others may write in the folder of exports too.
-      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.has(local, sha256)) === true;
+      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.lastIn(local)) === sha256;
     },
   };
 }

@@ -38,7 +38,7 @@ function journalFile(dir: string): string {
 }
 
 /**
- * Records a manifest before it is committed, unless it is recorded already. Somebody who may only read the project's folder
+ * Records a manifest before it is committed, unless it is the last one of its folder. Somebody who may only read the project's folder
  * writes exports that nobody records.
  */
 export async function recordManifest(
@@ -46,7 +46,7 @@ export async function recordManifest(
   { folder, sha256, asOf }: { readonly folder: string; readonly sha256: string; readonly asOf: string },
 ): Promise<void> {
   const journal = await readExportsJournal(dir);
-  if ((await journal.lastIn(folder)) !== undefined && (await journal.has(folder, sha256))) return;
+  if ((await journal.lastIn(folder)) === sha256) return;
   const line: Line = { place: await placeIn(dir, folder), sha256, asOf };
   const file = journalFile(dir);
   try {

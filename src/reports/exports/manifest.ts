@@ -172,7 +172,7 @@ export async function ownManifest(
  * Far larger than the manifest of a lake of many years, and as large as one in a store may be. Parsing takes as much memory as
  * a manifest has values, and it may come from anybody.
  */
-const mostManifestBytes = 32 * 1024 * 1024;
+export const mostManifestBytes = 32 * 1024 * 1024;
 const manifestLimits = { maxDepth: 32, maxValues: 1_000_000, maxMembers: 100_000 };
 
 /** The bytes of a manifest; undefined if there is none. A link is not followed, and a pipe is not waited for. */

@@ -6,7 +6,7 @@ import { figuresOfFile } from '../formats/export.ts';
 import type { CostColumn } from '../formats/figures.ts';
 import { isPart, namesIn, partOf, removeFile, statOf, syncPath } from './durable.ts';
 import { dataName, type ExportPlace, isDataName, isExportName, latestName, makePlace } from './export-names.ts';
-import { recordManifest } from './exports-journal.ts';
+import { readExportsJournal, recordManifest } from './exports-journal.ts';
 import { type ExportFolder, folderPlace, recover, swap } from './folder-place.ts';
 import {
   type Manifest,
@@ -100,7 +100,8 @@ export async function publishFiles(
   const own = folderPlace(folder);
   const written: Written[] = [];
   try {
-    const { current } = await recover(own, []);
+    const journal = place.project === undefined ? undefined : await readExportsJournal(place.project);
+    const { current } = await recover(own, [], async (sha256) => (await journal?.has(folder, sha256)) !== false);
     await removeLeftovers(folder, facts.report, current?.manifest);
     const had = new Set(current?.manifest.files.map(({ format }) => format));
     for (const file of files) {
@@ -195,8 +196,9 @@ async function commit(
   const manifest = manifestAfter(
     current === undefined ? null : { sha256: current.sha256, files: hashesOf(current.manifest) },
   );
-  await record(sha256OfText(manifestText(manifest)));
+  // In this order: whatever is recorded is here, as the present manifest or as the next one.
   await own.announce(manifestText(manifest));
+  await record(sha256OfText(manifestText(manifest)));
   await swap(own, staged);
   if (current !== undefined) await removeSuperseded(folder, current.manifest, manifest);
   return { folder, manifest, isUnchanged: false };

@@ -174,11 +174,11 @@ export function commandFor({ report, parameters, files }: Manifest, folder: stri
   return [
     `report ${shellWord(report)}${ofMonth}${given.join('')}`,
     ...(asOfIn(folder) === 'now' ? ['--as-of now'] : []),
-    ...(formats === '' ? [] : [`--format ${formats}`]),
+    ...(formats === '' ? [] : [`--format ${shellWord(formats)}`]),
     ...(excel === undefined
       ? []
       : [
-          excel.language === undefined ? '--excel' : `--excel=${excel.language}`,
+          excel.language === undefined ? '--excel' : shellWord(`--excel=${excel.language}`),
           ...(excel.totals === true ? ['--totals'] : []),
         ]),
   ].join(' ');

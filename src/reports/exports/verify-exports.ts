@@ -6,8 +6,8 @@ import type { Connection, JsonValue } from '../../warehouse/store/index.ts';
 import { asRegularFile } from '../formats/csv-figures.ts';
 import { figuresOfFile } from '../formats/export.ts';
 import { type CostColumn, costColumnOf } from '../formats/figures.ts';
-import { isPart, namesIn } from './durable.ts';
-import { dataOfExport, formatOfName, isData } from './export-content.ts';
+import { isPart } from './durable.ts';
+import { dataOfExport, formatOfName, isReadInReport } from './export-content.ts';
 import { isDataName, latestName, reportFolderOf, segmentOf } from './export-names.ts';
 import {
   type Manifest,
@@ -64,10 +64,15 @@ export interface BooksAnswer {
 
 /** What the project knows of an export. */
 export interface KnownExports {
-  /** Queries the books again for a manifest, and compares the rows of its intact files. */
-  requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer>;
+  /**
+   * Queries the books again for a manifest, and compares the rows of its intact files. `next` is the SHA-256 of the manifest that
+   * a run was about to put in its place.
+   */
+  requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[], next: string): Promise<BooksAnswer>;
   /** Whether the project has recorded a manifest for a folder. */
   isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
+  /** Whether a report is called so, or was: then the folder of this name has its exports alone. */
+  isReport(name: string): boolean;
 }
 
 /**
@@ -77,7 +82,8 @@ export interface KnownExports {
  */
 export async function findExports(root: string, recorded: readonly string[] = []): Promise<string[]> {
   const folders: string[] = [];
-  const [manifests, links, data]: [string[], string[], string[]] = [[], [], []];
+  const [manifests, links]: [string[], string[]] = [[], []];
+  const others: { readonly folder: string; readonly names: readonly string[] }[] = [];
   const waiting = [root];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const own = folder;
@@ -88,7 +94,7 @@ export async function findExports(root: string, recorded: readonly string[] = []
     });
     if (entries.some(isOfExport)) folders.push(own);
     if (entries.some(({ name }) => isNameOfManifest(name))) manifests.push(own);
-    else if (entries.some((entry) => !entry.isDirectory() && isData(join(own, entry.name)))) data.push(own);
+    else others.push({ folder: own, names: entries.flatMap((entry) => (entry.isDirectory() ? [] : entry.name)) });
     for (const entry of entries) {
       const path = join(own, entry.name);
       if (entry.isDirectory()) waiting.push(path);
@@ -104,8 +110,10 @@ export async function findExports(root: string, recorded: readonly string[] = []
   const reports = new Set([...manifests, ...gone].map((folder) => reportFolderOf(root, folder)));
   const exports = new Set(manifests);
   for (const folder of gone) if (await hasDataOf(folder, folders)) exports.add(folder);
-  for (const folder of data) {
-    if (firstOf(folder, reports) !== undefined && firstOf(folder, exports) === undefined) folders.push(folder);
+  for (const { folder, names } of others) {
+    const report = firstOf(folder, reports);
+    if (report === undefined || firstOf(folder, exports) !== undefined) continue;
+    if (names.some((name) => isReadInReport(slashed(relative(report, join(folder, name)))))) folders.push(folder);
   }
   for (const link of links) {
     // Readers follow it, and read what is there a second time, or what somebody else has written.
@@ -113,6 +121,10 @@ export async function findExports(root: string, recorded: readonly string[] = []
     if (firstOf(link, reports) !== undefined || (await isExport())) folders.push(link);
   }
   return [...new Set([...folders, ...exports])].sort();
+}
+
+function slashed(path: string): string {
+  return path.split(sep).join('/');
 }
 
 /** The nearest folder that a path is, or is below, among some; undefined if there is none. */
@@ -174,12 +186,14 @@ export async function verifyExport(
   if (folder !== root && (await lstat(folder).catch(() => undefined))?.isSymbolicLink()) {
     return unverifiable(relative(root, folder), new Error('a link to a folder'));
   }
+  const state = async () => [shaOf(await manifestOf(folder)), shaOf(await manifestOf(folder, nextManifestName))].join();
   for (let look = 1; ; look += 1) {
+    const began = await state();
     const before = await manifestOf(folder);
     const verified = await verifyOnce(root, folder, before, files, known).catch((error: unknown) =>
       unverifiable(relative(root, folder) || '.', error),
     );
-    if (verified.differences.length === 0 || look === maxLooks || shaOf(before) === shaOf(await manifestOf(folder))) {
+    if (verified.differences.length === 0 || look === maxLooks || began === (await state())) {
       const outer = others.get(folder);
       if (outer === undefined) return verified;
       const [found, expected] = [`an export in the folder of ${outer}`, 'an export in a folder of its own'];
@@ -259,7 +273,7 @@ async function verifyOnce(
   }
 
   differences.push(
-    ...placeDifferences(root, folder, manifest).map((one) => ({ ...one, file: join(below, manifestName) })),
+    ...placeDifferences(root, folder, manifest, known).map((one) => ({ ...one, file: join(below, manifestName) })),
   );
   const isRecorded = await known.isRecorded(stored, folder);
   const intact: ManifestFile[] = [];
@@ -286,7 +300,7 @@ async function verifyOnce(
   differences.push(...stale.map((one) => ({ ...one, file: join(below, one.file) })));
   notes.push(...strangers);
 
-  const books = await known.requery(stored, folder, intact);
+  const books = await known.requery(stored, folder, intact, shaOf(next));
   differences.push(...books.facts.map((fact) => ({ file: join(below, manifestName), ...fact })));
   return {
     folder: below,
@@ -308,7 +322,12 @@ async function verifyOnce(
  * What the names of an export's folders say else than its manifest: each names a value of a parameter. Those below the folder of
  * the report are its parameters alone, each once: under another name, readers of the report would read the same rows again.
  */
-function placeDifferences(root: string, folder: string, manifest: Manifest): Omit<Difference, 'file'>[] {
+function placeDifferences(
+  root: string,
+  folder: string,
+  manifest: Manifest,
+  known: KnownExports,
+): Omit<Difference, 'file'>[] {
   const { report, parameters, asOf, closedAt } = manifest;
   const found: Omit<Difference, 'file'>[] = [];
   for (const part of relative(root, folder).split(sep)) {
@@ -323,7 +342,10 @@ function placeDifferences(root: string, folder: string, manifest: Manifest): Omi
     found.push({ what: name, found: `an export of ${String(value ?? `no ${name}`)}`, expected: said });
   }
   const ofReport = reportFolderOf(root, folder);
-  if (basename(ofReport) !== report) return found;
+  if (basename(ofReport) !== report) {
+    const expected = basename(ofReport);
+    return known.isReport(expected) ? [...found, { what: 'report', found: `an export of ${report}`, expected }] : found;
+  }
   const names = relative(ofReport, folder)
     .split(sep)
     .map((part) => nameOf(partsOf(part)[0]));
@@ -449,9 +471,9 @@ async function lookAround(
     !named.has(name) &&
     !swapping.has(name) &&
     !manifestNames.includes(name) &&
-    (isData(name) || formats.has(formatOfName(name)));
+    (isReadInReport(name) || formats.has(formatOfName(name)));
   const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
-  for (const name of await namesIn(folder)) {
+  for (const name of await namesBelow(folder)) {
     const of = stable.get(name);
     if (of !== undefined) {
       const there = await regularFileIn(folder, name);
@@ -470,13 +492,12 @@ async function lookAround(
       } else {
         stale.push({ file: name, what: 'sha256', found: sha256, expected: `${of.sha256}, as ${of.name}` });
       }
-    } else if (isPart(name) || (isDataName(manifest.report, name) && (await isPrevious(folder, name, manifest)))) {
+    } else if (
+      isPart(basename(name)) ||
+      (isDataName(manifest.report, name) && (await isPrevious(folder, name, manifest)))
+    ) {
       strangers.push(`${name} was left by a killed run; the next one removes it`);
     } else if (isRead(name)) stale.push({ file: name, ...unnamed });
-  }
-  for (const name of await namesBelow(folder)) {
-    if (isPart(basename(name))) strangers.push(`${name} was left by a killed run; the next one removes it`);
-    else if (isRead(name)) stale.push({ file: name, ...unnamed });
   }
   return { strangers, stale };
 }
@@ -489,7 +510,7 @@ async function isPrevious(folder: string, name: string, { previous }: Manifest):
   return (await sha256OfFile(join(folder, name), asRegularFile)) === sha256;
 }
 
-/** The files in the folders below an export, besides those of other exports. */
+/** The files of an export's folder and of those below it, besides those of other exports. */
 async function namesBelow(folder: string): Promise<string[]> {
   const names: string[] = [];
   const waiting = [''];
@@ -504,7 +525,7 @@ async function namesBelow(folder: string): Promise<string[]> {
     for (const entry of entries) {
       const name = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) waiting.push(name);
-      else if (below !== '') names.push(name);
+      else names.push(name);
     }
   }
   return names.sort();

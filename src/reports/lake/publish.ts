@@ -262,8 +262,9 @@ async function commit(
     ...same,
     previous: current === undefined ? null : { sha256: current.sha256, files: {} },
   };
-  await record(sha256OfText(manifestText(manifest)));
+  // In this order: whatever is recorded is here, as the present manifest or as the next one.
   await lake.announce(manifestText(manifest));
+  await record(sha256OfText(manifestText(manifest)));
   await swap(lake, staged);
   return { folder, manifest, isUnchanged: false };
 }

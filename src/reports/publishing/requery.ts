@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import { isAsClosed, readClosedMonth } from '../../closing/billed/index.ts';
 import { formatInstant, formatMonth } from '../../time/time.ts';
@@ -6,13 +6,13 @@ import { type Books, openBooks } from '../../warehouse/integrity/index.ts';
 import { type ClosedMonth, closedMonths } from '../../warehouse/ledger/index.ts';
 import { isBuiltIn } from '../../warehouse/sql/index.ts';
 import { type Connection, lastSeen, type SqlParameters } from '../../warehouse/store/index.ts';
-import { isMetadataName } from '../exports/export-names.ts';
+import { isMetadataName, reportFolderOf } from '../exports/export-names.ts';
 import { type ExportsJournal, readExportsJournal } from '../exports/exports-journal.ts';
 import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from '../exports/manifest.ts';
 import { type RevokedClose, revokedCloses } from '../exports/revoked-closes.ts';
 import { type ShownCloses, shownAmong } from '../exports/revoked-exports.ts';
 import { hasComparableRows, readsAlike, rowSumOfFile, rowSumOfQuery, rowsOf } from '../exports/row-sums.ts';
-import type { BooksAnswer } from '../exports/verify-exports.ts';
+import type { BooksAnswer, KnownExports } from '../exports/verify-exports.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { completenessOf } from '../formats/completeness.ts';
 import { costColumnOf, figuresOfQuery } from '../formats/figures.ts';
@@ -24,13 +24,9 @@ import { shape } from '../questions/shape.ts';
 import { inputsOf } from './publish-report.ts';
 
 /** Queries the books again for exports, each as of its own instant. */
-export interface ExportVerifier {
+export interface ExportVerifier extends KnownExports {
   /** The revoked closes that an export shows. */
   readonly shown: ShownCloses;
-  /** Queries the books again for the export in a folder, and compares the rows of its intact files. */
-  requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer>;
-  /** Whether the project has recorded a manifest for a folder. */
-  isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
   close(): void;
 }
 
@@ -113,12 +109,12 @@ export async function openExportVerifier(
   const shown = await shownAmong(present.revoked, reports);
   return {
     shown,
-    async requery(stored, folder, intact) {
+    async requery(stored, folder, intact, next) {
       const { manifest, sha256 } = stored;
       await catchUp(stored, folder);
       const isKnown = await journal.has(folder, sha256);
       const compared = await query(manifest, folder, isKnown ? intact : intact.filter(readsAlike));
-      const { forged, isOlder } = await judgedBy(journal, stored, folder);
+      const { forged, isOlder } = await judgedBy(journal, stored, folder, next);
       const answered = isKnown ? compared : withUnreadRows(compared, manifest, intact);
       const isUnknown = isOlder && answered.notCompared !== undefined;
       return {
@@ -132,15 +128,20 @@ export async function openExportVerifier(
       await catchUp(stored, folder);
       return (await journal.has(folder, stored.sha256)) === true;
     },
+    isReport: (name) =>
+      reports.some((report) => report.name === name) ||
+      journal.folders.some((folder) => basename(reportFolderOf('', folder)) === name),
     close: closeBooks,
   };
 }
 
 /** A manifest that nobody recorded proves nothing about rows that are not compared. */
 function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonly ManifestFile[]): BooksAnswer {
-  const unread = intact.find((file) => !isMetadataName(file.name) && (file.table !== undefined || !readsAlike(file)));
+  const { currency, billedBesides } = manifest;
+  const unread = intact.find((file) => file.table !== undefined || !readsAlike(file));
+  const content = unread && (isMetadataName(unread.name) ? unread.name : `rows of ${unread.name}`);
   const unknown =
-    unread === undefined ? manifest.currency && `amounts in ${manifest.currency.code}` : `rows of ${unread.name}`;
+    content ?? (currency && `amounts in ${currency.code}`) ?? (billedBesides && 'other costs of the month');
   if (unknown === undefined || answer.notCompared !== undefined) return answer;
   const reason = `the ${unknown} can only be known by its manifest, and the journal of this project does not have that`;
   return { ...answer, notCompared: reason };
@@ -153,17 +154,19 @@ async function judgedBy(
   journal: ExportsJournal,
   { manifest, sha256 }: StoredManifest,
   folder: string,
+  next: string,
 ): Promise<{ readonly forged: ExportDifferences; readonly isOlder: boolean }> {
   if (await journal.isCopy(folder, sha256)) {
     const [found, expected] = ['a copy of another export', 'an export that this project wrote there'];
     return { forged: [{ what: 'folder', found, expected }], isOlder: false };
   }
-  if (await journal.has(folder, sha256)) return { forged: [], isOlder: false };
   const last = await journal.lastIn(folder);
-  return {
-    forged: last === undefined ? [] : [{ what: 'manifest', found: sha256, expected: `${last}, by the journal` }],
-    isOlder: journal.since === undefined || manifest.asOf < journal.since,
-  };
+  const isKnown = await journal.has(folder, sha256);
+  const isOlder = !isKnown && (journal.since === undefined || manifest.asOf < journal.since);
+  // A run that was killed in between leaves the export before, with the next manifest beside it.
+  if (last === undefined || last === sha256 || (isKnown && last === next)) return { forged: [], isOlder };
+  const found = isKnown ? `${sha256}, an earlier export` : sha256;
+  return { forged: [{ what: 'manifest', found, expected: `${last}, by the journal` }], isOlder };
 }
 
 /** What the published books say now: their end and their closes; the reason if there are none. */
