@@ -380,8 +380,13 @@ async function readListing(
   // What has items of other workspaces, too, is a listing of all that the token reaches.
   const isOfAll = !reading.isOfWorkspace && [...named].some((name) => name !== workspace);
   const { doubt, shortfall } = end ?? {};
-  const isCounted = async (resources: number) =>
-    !isOfAll && workspace !== undefined && resources === (await reading.counts(workspace))?.[listing.operation.name];
+  async function isCounted(resources: number): Promise<boolean> {
+    if (isOfAll || workspace === undefined) return false;
+    const counts = await reading.counts(workspace);
+    // A platform that has lost its resources has none to count.
+    const isOfSome = Object.values(counts ?? {}).some((count) => count > 0);
+    return isOfSome && resources === counts?.[listing.operation.name];
+  }
   const written = await writeListing(
     isOfAll ? { ...key, workspace: undefined } : key,
     { elsewhere: reading.elsewhere, doubt, shortfall, isCounted },

@@ -360,6 +360,22 @@ test.each([
   ]);
 });
 
+test.each([
+  [{ agents: 0, jobs: 3 }, 5],
+  [{ agents: 0, jobs: 0 }, 0],
+])(
+  'an empty listing that the platform counts as %j ends %d resources: one that has lost all counts none',
+  async (resourceCounts, ended) => {
+    fleet['/v0/workspaces'] = [{ name: 'north' }];
+    await night('2026-09-04T02:00:00Z');
+    fleet['/v0/agents'] = [];
+    fleet['/v0/workspaces/north'] = [];
+    platform.edit = ({ path }, body) => (path.endsWith('/north') ? JSON.stringify({ resourceCounts }) : body);
+    const later = await night('2026-09-05T02:00:00Z');
+    expect(later.account.inventory).toMatchObject({ ended });
+  },
+);
+
 test('an incomplete listing ends no state and fails no ingest', async () => {
   platform.pageSize = 2;
   const first = await night('2026-09-04T02:00:00Z');

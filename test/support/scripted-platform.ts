@@ -250,6 +250,7 @@ export async function startScriptedPlatform(facts: readonly Fact[] = []): Promis
       limit = '50',
       showTerminated = 'false',
       workspace,
+      countResources: _,
       ...others
     } = query;
     const sign = { 'createdAt:asc': 1, 'createdAt:desc': -1 }[sort];
