@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes, fullDiskWords } from '../base/errors.ts';
 import { type Failure, factsOfFailures, shortly } from '../base/failure.ts';
 import type { NextStep } from '../base/next-step.ts';
+import { bytesOf } from '../base/regular-file.ts';
 import { type AlertFact, type OpenAlert, openAlerts, parseFact, stepOf, wordsOf } from '../findings/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
@@ -89,7 +90,7 @@ export async function readUnstored(
   everybody: readonly string[],
 ): Promise<UnstoredAlert | undefined> {
   const file = await storedFile(dir, name);
-  const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  const text = file === undefined ? undefined : await bytesOf(file).then(String, () => undefined);
   if (file === undefined || text === undefined) return undefined;
   if (text !== '') return parse(text);
   if (name !== 'disk') return undefined;

@@ -1,12 +1,12 @@
-import { type Dirent, readdirSync, renameSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ChangedFileError, messageOf } from './errors.ts';
 import { repair } from './next-step.ts';
 
-/** A folder in place of a file below `data`, or a file in place of a folder. */
+/** A folder, or a pipe, in place of a file below `data`, or a file in place of a folder. */
 export interface Misplaced {
   readonly path: string;
-  readonly found: 'file' | 'folder';
+  readonly found: 'file' | 'folder' | 'pipe or device';
   /** Whether a run cannot write the books until it is gone. */
   readonly stopsRuns: boolean;
 }
@@ -20,7 +20,7 @@ const loadFolders = /^load-\d{9,}$/;
 /** Names of accounts' folders contain no dot. */
 const accountFolders = /^(?!misplaced-)[^.]+$/;
 
-/** Every folder in place of a file of the books, and every file in place of one of their folders. */
+/** Every folder or pipe in place of a file of the books, and every file in place of one of their folders. */
 export function misplacedFiles(dir: string): readonly Misplaced[] {
   const data = join(dir, 'data');
   const landing = join(data, 'landing');
@@ -29,9 +29,9 @@ export function misplacedFiles(dir: string): readonly Misplaced[] {
   const accounts = entriesOf(landing).filter(({ name }) => accountFolders.test(name));
   return [
     ...folders.map((path) => misplaced(path, 'file')),
-    ...foldersNamed(data, filesOfBooks).map((path) => misplaced(path, 'folder')),
-    ...foldersNamed(data, otherFiles).map((path) => ({ ...misplaced(path, 'folder'), stopsRuns: false })),
-    ...foldersNamed(journal, journalFiles).map((path) => misplaced(path, 'folder')),
+    ...noFilesNamed(data, filesOfBooks),
+    ...noFilesNamed(data, otherFiles).map((each) => ({ ...each, stopsRuns: false })),
+    ...noFilesNamed(journal, journalFiles),
     ...accounts.filter((entry) => entry.isFile()).map(({ name }) => misplaced(join(landing, name), 'file')),
     ...accounts.flatMap(({ name }) =>
       filesNamed(join(landing, name), loadFolders).map((path) => misplaced(path, 'file')),
@@ -39,7 +39,7 @@ export function misplacedFiles(dir: string): readonly Misplaced[] {
   ];
 }
 
-function misplaced(path: string, found: 'file' | 'folder'): Misplaced {
+function misplaced(path: string, found: Misplaced['found']): Misplaced {
   return { path, found, stopsRuns: true };
 }
 
@@ -81,17 +81,25 @@ export function moveMisplacedAside(dir: string, stamp: string): string[] {
 }
 
 function isFile(path: string): boolean {
+  return isKind(path, 'isFile');
+}
+
+function isKind(path: string, kind: 'isFile' | 'isDirectory'): boolean {
   try {
-    return statSync(path).isFile();
+    return statSync(path)[kind]();
   } catch {
     return false; // missing, or below another file
   }
 }
 
-function foldersNamed(folder: string, pattern: RegExp): string[] {
-  return entriesOf(folder)
-    .filter((entry) => entry.isDirectory() && pattern.test(entry.name))
-    .map(({ name }) => join(folder, name));
+/** What has the name of a file and is none; links are followed. */
+function noFilesNamed(folder: string, pattern: RegExp): Misplaced[] {
+  return entriesOf(folder).flatMap((entry) => {
+    if (entry.isFile() || !pattern.test(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (isKind(path, 'isFile') || !existsSync(path)) return [];
+    return misplaced(path, isKind(path, 'isDirectory') ? 'folder' : 'pipe or device');
+  });
 }
 
 function filesNamed(folder: string, pattern: RegExp): string[] {

@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { UnprovenError } from '../base/errors.ts';
 import { loadWithPresentNames } from '../base/former-formats.ts';
 import { act } from '../base/next-step.ts';
+import { bytesOf } from '../base/regular-file.ts';
 import { formatWindow, parseRfc3339, type Window } from '../time/time.ts';
 import type { PageSink } from '../warehouse/page.ts';
 import type { DecodedPage } from './decode.ts';
-import { foldersIn, type LoadRecord, loadFile, loadFolderPattern, placeOf, type StoredPage } from './landing-writer.ts';
+import {
+  foldersIn,
+  type LoadRecord,
+  loadFile,
+  loadFolderPattern,
+  mostDescriptionBytes,
+  placeOf,
+  type StoredPage,
+} from './landing-writer.ts';
 import { describeQuery, type Query, queryParameters } from './plan/queries.ts';
 import { readPage } from './query-pages.ts';
 
@@ -138,18 +146,6 @@ export async function damagedPages(root: string, { place, pages }: StoredLoad): 
   return damaged;
 }
 
-/** The bytes of a regular file: a pipe is not waited for, and a device has no end. */
-async function bytesOf(path: string): Promise<Buffer> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const isFile = (await file.stat()).isFile();
-    if (isFile) return await file.readFile();
-  } finally {
-    await file.close();
-  }
-  throw Object.assign(new Error('no regular file'), { code: 'EISDIR' });
-}
-
 /** Why a file cannot be read, from the code of the system's error. */
 function unreadable(code: string | undefined): string {
   return code === 'EISDIR' ? 'is no regular file' : `cannot be read (${code})`;
@@ -215,7 +211,7 @@ async function readLoad(root: string, place: string, loadNumber: number): Promis
   const loss = { loadNumber, place, account: undefined, window: undefined };
   let text: string;
   try {
-    text = (await bytesOf(path)).toString('utf8');
+    text = (await bytesOf(path, mostDescriptionBytes)).toString('utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return { ...loss, problem: code === 'ENOENT' ? `${path} is missing` : `${path} ${unreadable(code)}` };

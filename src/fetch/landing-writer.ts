@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { bytesOf } from '../base/regular-file.ts';
 import type { RawBody } from '../platform/index.ts';
 import { formatInstant, formatWindow, type Instant, type Window } from '../time/time.ts';
 import type { Reconciliation, Role } from '../warehouse/page.ts';
@@ -239,7 +240,9 @@ class IncomingFolder implements LandingFolder {
 /** Whether a folder has the description of a load of another number. */
 async function isCopyOfOther(path: string, number: number): Promise<boolean> {
   try {
-    const { loadNumber } = JSON.parse(await readFile(join(path, loadFile), 'utf8')) as { loadNumber?: unknown };
+    const { loadNumber } = JSON.parse((await bytesOf(join(path, loadFile), mostDescriptionBytes)).toString()) as {
+      loadNumber?: unknown;
+    };
     return Number.isSafeInteger(loadNumber) && loadNumber !== number;
   } catch {
     return false; // damage of this load
@@ -289,6 +292,9 @@ function describeRecord(
 
 /** A load's description; no page file has this name. */
 export const loadFile = 'load.json';
+
+/** Far more than a description has: a load of a million pages has 300 MB. */
+export const mostDescriptionBytes = 512 * 1024 * 1024;
 
 /** Where pages arrive; no account's folder can have this name. */
 const incomingFolder = '.incoming';

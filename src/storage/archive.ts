@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockedError, UnprovenError, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
+import { bytesOf } from '../base/regular-file.ts';
 import { atOnce } from './at-once.ts';
 import { shaLabel } from './s3-store.ts';
 import { ConditionError, keyIn, type ObjectStore } from './store.ts';
@@ -99,7 +100,7 @@ async function expectOwn(
 async function markOf(landing: string, loads: readonly StoredLoadFolder[]): Promise<BooksMark | undefined> {
   const [first] = loads.toSorted((a, b) => a.number - b.number);
   if (first === undefined) return undefined;
-  const text = await readFile(join(landing, first.place, descriptionName), 'utf8').catch(() => undefined);
+  const text = await bytesOf(join(landing, first.place, descriptionName)).catch(() => undefined);
   if (text === undefined) return undefined;
   const sha256 = createHash('sha256').update(text).digest('hex');
   return { number: first.number, place: first.place.split('\\').join('/'), sha256 };
@@ -114,7 +115,7 @@ export async function proveLoad(store: ObjectStore, landing: string, place: stri
   const pages = (await readdir(folder).catch(() => [])).filter(isPage);
   if (pages.every((name) => name === descriptionName)) return; // removed before
   await atOnce(filesAtOnce, pages, async (name) => {
-    const bytes = await readFile(join(folder, name));
+    const bytes = await bytesOf(join(folder, name));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const key = keyIn(place.split('\\').join('/'), name);
     const isThere = async () => (await hashOf(store, key, bytes.length)) === sha256;
@@ -133,11 +134,11 @@ export function isPage(name: string): boolean {
 async function sendLoad(store: ObjectStore, landing: string, { place }: StoredLoadFolder): Promise<void> {
   const folder = join(landing, place);
   const names = (await readdir(folder)).filter(isPage);
-  const hashes = pagesOf(await readFile(join(folder, descriptionName), 'utf8'));
+  const hashes = pagesOf((await bytesOf(join(folder, descriptionName))).toString());
   // The description last: a load that has one is whole.
   const pages = names.filter((name) => name !== descriptionName).sort();
   for (const name of [...pages, descriptionName]) {
-    const bytes = await readFile(join(folder, name));
+    const bytes = await bytesOf(join(folder, name));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const expected = hashes.get(name) ?? sha256;
     if (expected !== sha256) {

@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bytesOf } from '../base/regular-file.ts';
 import {
   descriptionName,
   filesAtOnce,
@@ -47,7 +48,7 @@ export async function landingHere(landing: string, loads: readonly StoredLoadFol
     placeOf: (number) => places.get(number)?.split('\\').join('/'),
     async descriptionOf(number) {
       const place = places.get(number);
-      return place && readFile(join(landing, place, descriptionName), 'utf8').catch(() => undefined);
+      return place && bytesOf(join(landing, place, descriptionName)).then(String, () => undefined);
     },
   };
 }

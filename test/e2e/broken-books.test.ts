@@ -621,7 +621,7 @@ test('a value that no table takes, in a line without a hash, is refused with fil
 });
 
 /** Every place below `data` that can have a folder instead of a file, or a file instead of a folder. */
-const places: readonly (readonly ['folder' | 'file', string])[] = [
+const places: readonly (readonly ['folder' | 'file' | 'pipe or device', string])[] = [
   ['folder', 'warehouse.duckdb.part'],
   ['folder', 'warehouse.duckdb.part.wal'],
   ['folder', 'warehouse.duckdb.wal'],
@@ -635,6 +635,7 @@ const places: readonly (readonly ['folder' | 'file', string])[] = [
   ['file', 'landing'],
   ['file', 'landing/acc_one'],
   ['file', 'landing/acc_one/load-000000001'],
+  ...['journal/events-000000001.ndjson', '.unstored-books.json'].map((place) => ['pipe or device', place] as const),
 ];
 
 test.concurrent.each(places)(
@@ -644,7 +645,8 @@ test.concurrent.each(places)(
     const path = join(dir, 'data', place);
     await rm(path, { recursive: true, force: true });
     if (kind === 'folder') await mkdir(join(path, 'inner'), { recursive: true });
-    else await writeFile(path, 'a file');
+    else if (kind === 'file') await writeFile(path, 'a file');
+    else execFileSync('mkfifo', [path]);
     // Runs can do without metrics and the record of sent messages: only doctor mentions these.
     for (const command of /metrics|unstored/.test(place) ? ['doctor'] : ['status', 'doctor']) {
       const { stdout } = await runCli([

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -142,6 +143,11 @@ describe('the list of stored loads', () => {
     for (const number of [11, 2, 1]) await stored([page(1, last)], number);
     expect((await readStoredLoads(root)).loads.map((load) => load.record.loadNumber)).toEqual([1, 2, 11]);
     expect(await openLandingWriter(root).newestLoad()).toBe(11);
+    // Nobody waits for a pipe.
+    const newest = join(root, 'acc_one', 'load-000000012');
+    await mkdir(newest, { recursive: true });
+    execFileSync('mkfifo', [join(newest, 'load.json')]);
+    expect(await openLandingWriter(root).newestLoad()).toBe(12);
   });
 
   test('is empty for an empty landing folder', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { openRegular } from '../../base/regular-file.ts';
 import type { FastClock } from '../../time/clock.ts';
 import type { CompleteFiles } from '../journal/journal.ts';
 
@@ -75,7 +76,7 @@ export function sealBlock(headers: Buffer, bytes: number, facts: SealedFacts, pu
  * Throws file system errors.
  */
 export async function readSeal(file: string): Promise<SealState> {
-  const handle = await open(file, 'r');
+  const handle = await openRegular(file);
   try {
     const { size } = await handle.stat();
     const headers = await read(handle, 0, headerBytes);
@@ -99,7 +100,7 @@ export async function readSeal(file: string): Promise<SealState> {
  * published. Throws file system errors.
  */
 export async function damageOfWarehouse(file: string, published: Seal | undefined): Promise<string | undefined> {
-  const handle = await open(file, 'r');
+  const handle = await openRegular(file);
   try {
     const { size } = await handle.stat();
     const headers = await read(handle, 0, headerBytes);
@@ -113,7 +114,7 @@ export async function damageOfWarehouse(file: string, published: Seal | undefine
 
 /** Whether a file has the headers of a published snapshot: no program has written to it since. Throws file system errors. */
 export async function hasHeadersOf(file: string, published: Seal): Promise<boolean> {
-  const handle = await open(file, 'r');
+  const handle = await openRegular(file);
   try {
     return hashOf(await read(handle, 0, headerBytes)) === published.headers;
   } finally {
@@ -123,7 +124,7 @@ export async function hasHeadersOf(file: string, published: Seal): Promise<boole
 
 /** The length of the blocks of a DuckDB file, in bytes; undefined if its headers do not say. Throws file system errors. */
 export async function blockBytesOf(file: string): Promise<number | undefined> {
-  const handle = await open(file, 'r');
+  const handle = await openRegular(file);
   try {
     const headers = await read(handle, 0, headerBytes);
     return headers.length < headerBytes ? undefined : activeHeader(headers)?.blockBytes;

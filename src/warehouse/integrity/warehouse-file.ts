@@ -25,7 +25,7 @@ export async function warehouseFault(dir: string): Promise<string | undefined> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'is missing';
-    if (code === 'EISDIR') return 'is a folder';
+    if (code === 'EISDIR') return 'is no file';
     if (code === 'EACCES') return undefined; // readers need no access to it
     throw error;
   }

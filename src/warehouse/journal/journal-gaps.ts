@@ -1,6 +1,7 @@
-import { copyFile, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withPresentNames } from '../../base/former-formats.ts';
+import { bytesOf } from '../../base/regular-file.ts';
 import { fileBytes, fileName, journalFiles, lineFeed, missing, syncFolder } from './journal.ts';
 import { lastNumberOf } from './journal-events.ts';
 import { changeOf, lineOf, mostLineBytes, readLine } from './journal-lines.ts';
@@ -134,7 +135,7 @@ async function readLines(
   let needsHash = false;
   for (const [index, { name, first }] of files.entries()) {
     const isLastFile = index === files.length - 1;
-    const { lines, isTorn, hasHash } = splitLines(await readFile(join(folder, name)), name, needsHash);
+    const { lines, isTorn, hasHash } = splitLines(await bytesOf(join(folder, name)), name, needsHash);
     needsHash = hasHash;
     let isIntact = first === next && (!isTorn || isLastFile);
     for (const [at, line] of lines.entries()) {
@@ -247,7 +248,7 @@ async function writeParts(
     const line = readable.lines.get(number);
     const gap = gaps.find(({ from, through }) => from <= number && number <= through);
     if (line !== undefined && opened?.file !== line.file) {
-      opened = { file: line.file, bytes: await readFile(join(folder, line.file)) };
+      opened = { file: line.file, bytes: await bytesOf(join(folder, line.file)) };
     }
     const text =
       line === undefined

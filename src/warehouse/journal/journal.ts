@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
+import { mkdir, open, readdir, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, messageOf, UsageError } from '../../base/errors.ts';
 import { withPresentNames } from '../../base/former-formats.ts';
 import { act, type NextStep, repair } from '../../base/next-step.ts';
+import { bytesOf } from '../../base/regular-file.ts';
 import { ledgerTables } from '../sql/ledger-tables.ts';
 import { readSql, readSqlFolder } from '../sql/sql-files.ts';
 import { correctInstantsOf, lastEventOf } from '../sql/statements.ts';
@@ -289,7 +290,7 @@ export async function eventWriter(
 /** The error for an event of the journal with values that no table takes. */
 async function unusable(folder: string, { number, event }: NumberedEvent, cause: SqlError): Promise<ChangedFileError> {
   const file = (await journalFiles(folder)).findLast(({ first }) => first <= number)?.name ?? fileName(1);
-  const lines = (await readFile(join(folder, file), 'utf8')).split('\n');
+  const lines = (await bytesOf(join(folder, file))).toString().split('\n');
   const line = lines.findIndex((text) => readLine(text).event?.number === number) + 1;
   const reason = messageOf(cause).split('\n')[0];
   return new ChangedFileError(
@@ -360,7 +361,7 @@ async function readTail(
     if (following !== undefined && following.first <= start) continue;
     if (first > (next ?? start)) throw missing(folder, next ?? start, first - 1, inBooks);
     const path = join(folder, name);
-    const bytes = await readFile(path);
+    const bytes = await bytesOf(path);
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
     if (wholeBytes < bytes.length && following !== undefined) {
       throw damaged(path, bytes.toString().split('\n').length, 'its last line is incomplete', inBooks);
