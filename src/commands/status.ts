@@ -128,6 +128,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     }
   }
   lines.push('');
+  if (status.begun !== null) lines.push(`books begun at ${status.begun}`);
   if (closed !== null) lines.push(`closed through ${closed.month}, last close at ${closed.closedAt}`);
   for (const { month, cost, corrections, billed } of moved) {
     if (status.alerts.list.some(({ key }) => key.startsWith('closed_month/') && key.endsWith(`/${month}`))) continue;

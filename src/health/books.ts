@@ -81,6 +81,7 @@ export async function books(
         : fail(exitCodes.unproven, 'the books have hours that belong to no known load', repair()),
     );
     await readAllTables(connection, 'wh');
+    if (status?.begun) found.push(ok(`these books began at ${status.begun}, with their first run`));
     for (const { account, completeThrough, isTooOld, isConfigured } of status?.accounts ?? []) {
       if (isConfigured && !isTooOld) found.push(ok(`account ${account} is complete through ${completeThrough}`));
     }

@@ -91,6 +91,8 @@ export interface Status {
   readonly moved: readonly MovedMonth[];
   /** Exports that show a revoked close. */
   readonly revokedExports: readonly RevokedExport[];
+  /** When the first run of these books started: of books that were lost, and begun again, nothing else may tell. */
+  readonly begun: string | null;
   /** What an export shows of books before these, and the step; null if there is no trace of any. */
   readonly earlierBooks: { readonly found: string; readonly next: string; readonly step: NextStep } | null;
   /** Past costs that changed in the last seven days. */

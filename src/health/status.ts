@@ -138,10 +138,13 @@ async function readBooks(
     since: formatInstant(now - restatedDays * dayMs),
     now: formatInstant(now),
   });
-  const earlier = await earlierBooks(join(dir, 'exports'), connection);
+  const [firstRun] = await connection.rows(await readSql('status', 'first_run'));
+  const begun = textOrNull(firstRun?.['started_at']);
+  const earlier = await earlierBooks(join(dir, 'exports'), begun);
   return {
     differing,
     freshnessHours,
+    begun,
     earlierBooks:
       earlier === undefined ? null : { found: earlier.found, next: nextWords(earlier.next), step: earlier.next },
     accounts,

@@ -298,7 +298,12 @@ test('names an export of books that these do not have, and what replaces it', as
   const [, words = ''] = /If there is none, run "costbook ([^"]+)"/.exec(lost.stdout) ?? [];
   expect((await runCli([...words.split(' '), ...at('11')])).exitCode).toBe(0);
   const { stdout } = await runCli(['status', '--json', ...at('11')]);
-  expect(JSON.parse(stdout)).toMatchObject({ isTrustworthy: true, earlierBooks: null });
+  expect(JSON.parse(stdout)).toMatchObject({ isTrustworthy: true, earlierBooks: null, begun: '2026-09-11T12:30:00Z' });
+  // Without an export, nothing else tells that there were books.
+  expect(lost.stdout).toContain('books begun at 2026-09-11T12:30:00Z');
+  expect((await runCli(['doctor', '--offline', ...at('11')])).stdout).toContain(
+    'these books began at 2026-09-11T12:30:00Z',
+  );
 });
 
 test('a close that was killed is named with a step that works as it is printed', () => {

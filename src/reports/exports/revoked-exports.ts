@@ -1,12 +1,10 @@
 import { join, relative, sep } from 'node:path';
 import { act, type NextStep } from '../../base/next-step.ts';
-import { textOrUndefined } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import { forTerminal } from '../../text/safe-text.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { formatInstant, type Instant, parseMonth } from '../../time/time.ts';
-import { readSql, readSqlFolder } from '../../warehouse/sql/index.ts';
-import type { Connection } from '../../warehouse/store/index.ts';
+import { readSqlFolder } from '../../warehouse/sql/index.ts';
 import type { Report } from '../questions/catalogue.ts';
 import { excelKind } from './export-names.ts';
 import { type Manifest, NoManifestError, readManifest } from './manifest.ts';
@@ -91,13 +89,11 @@ async function* exportsBelow(root: string): AsyncGenerator<{ readonly folder: st
 }
 
 /**
- * An export below `root` of books that were complete before these had their first run, in words with what to do: the earlier
+ * An export below `root` of books that were complete before these had their first run at `begun`, in words with what to do: the earlier
  * books are lost, and their closes, alerts and restatements with them. Undefined if there is none.
  */
-export async function earlierBooks(root: string, connection: Connection): Promise<EarlierBooks | undefined> {
-  const [row] = await connection.rows(await readSql('status', 'first_run'));
-  const begun = textOrUndefined(row?.['started_at']);
-  if (begun === undefined) return undefined;
+export async function earlierBooks(root: string, begun: string | null): Promise<EarlierBooks | undefined> {
+  if (begun === null) return undefined;
   for await (const { folder, manifest } of exportsBelow(root)) {
     const { asOf, completeThrough } = manifest;
     if (completeThrough === null || Date.parse(asOf) >= Date.parse(begun)) continue;
