@@ -154,7 +154,7 @@ test('a next manifest that nobody recorded excuses no file', async () => {
   const found = await verify(dir);
   expect([found.exitCode, found.said]).toEqual([4, ['bytes: 378']]);
   expect(found.exports[0]?.notes).toEqual([
-    '.manifest.next is none that this project has recorded: it is not believed',
+    '.manifest.next is none that this project has recorded last: it is not believed',
   ]);
 });
 
@@ -243,9 +243,41 @@ test('an earlier export of the project, put back, is not the same: the journal h
   expect((await verify(dir, kept)).exitCode).toBe(0);
   await writeFile(join(folder, '.manifest.next'), later);
   expect((await verify(dir)).exitCode).toBe(0);
+  await rename(join(folder, '_manifest'), join(folder, '.manifest.next'));
+  await writeFile(join(folder, '_manifest'), later);
+  expect((await verify(dir)).said.length).toBeGreaterThan(0);
   await rm(join(folder, '.manifest.next'));
   expect((await runCli(again)).exitCode).toBe(0);
   expect(await verify(dir)).toMatchObject({ exitCode: 0, said: [] });
+});
+
+test('data beside a next manifest alone, or that a manifest of others calls earlier, is a difference', async () => {
+  const { dir, folder } = await exported('csv');
+  const text = await readFile(join(folder, '_manifest'), 'utf8');
+  for (const place of [join(folder, 'x'), join(folder, '..', 'BILLING_PERIOD=2026-08')]) {
+    await mkdir(place);
+    await writeFile(join(place, '.manifest.next'), text);
+    expect((await verify(dir)).said).not.toContain('file: a file that no manifest names');
+    await cp(join(folder, 'latest.csv'), join(place, 'more.csv'));
+    const found = await verify(dir);
+    expect([found.exitCode, found.said]).toEqual([4, expect.arrayContaining(['file: a file that no manifest names'])]);
+    await rm(place, { recursive: true });
+  }
+  // As an earlier version wrote exports.
+  await forget(dir);
+  const names = ['cost_by_workspace-deadbeef.csv', 'latest.csv'] as const;
+  const forged = swap(await readFile(join(folder, 'latest.csv'), 'utf8'));
+  await rename(join(folder, 'latest.csv'), join(folder, 'cost_by_workspace-00000000.csv'));
+  for (const name of names) await writeFile(join(folder, name), forged);
+  const manifest = JSON.parse(text) as Manifest;
+  const files = manifest.files.map((file) => ({ ...file, name: 'cost_by_workspace-00000000.csv' }));
+  const previous = { sha256: '0', files: { [names[0]]: createHash('sha256').update(forged).digest('hex') } };
+  await writeFile(join(folder, '_manifest'), JSON.stringify({ ...manifest, files, previous }));
+  const found = await verify(dir);
+  expect([found.exitCode, found.said]).toEqual([
+    4,
+    ['file: a file that no manifest names', expect.stringMatching(/^sha256: /)],
+  ]);
 });
 
 test('an export in the folder of another instant, or of the present of a closed month, is not the same', async () => {

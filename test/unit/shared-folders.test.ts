@@ -117,6 +117,7 @@ test('folders that are too deep to be read stop nobody from finding exports', as
     isRecorded: async () => false,
     requery: async () => ({ notCompared: undefined, facts: [] }),
     isReport: () => false,
+    isLast: async () => false,
   };
   const { differences } = await verifyExport(folder, found[1] ?? '', {} as Connection, known);
   expect(differences).toMatchObject([{ what: 'manifest', found: 'it cannot be read (ENAMETOOLONG)' }]);
@@ -189,6 +190,7 @@ test('data below an export, and links to it, are found: readers of all folders r
   const known = {
     isRecorded: async () => true,
     isReport: () => false,
+    isLast: async () => false,
     requery: async () => ({ notCompared: undefined, facts: [] }),
   };
   const differences = [];

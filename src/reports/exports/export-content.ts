@@ -115,7 +115,7 @@ export async function copyFacts(dir: string, root: string) {
         throw error;
       });
       // Others may write in the folder of exports too.
-      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.lastIn(local)) === sha256;
+      return here === undefined ? undefined : here?.sha256 === sha256 && (await journal.isLast(local, sha256));
     },
   };
 }

@@ -1,9 +1,10 @@
 import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
 import { journalFolder } from '../../warehouse/journal/index.ts';
 import { syncPath } from './durable.ts';
+import { reportFolderOf } from './export-names.ts';
 
 /** A manifest that this project has committed: whoever changes an export cannot change its line here as well. */
 interface Line {
@@ -24,6 +25,10 @@ export interface ExportsJournal {
   has(folder: string, sha256: string): Promise<boolean | undefined>;
   /** The SHA-256 of the last manifest that was committed in a folder; undefined if none was. */
   lastIn(folder: string): Promise<string | undefined>;
+  /** Whether that is this one; of a folder that the journal does not know, whether it knows the manifest. */
+  isLast(folder: string, sha256: string): Promise<boolean>;
+  /** Whether exports of a report of this name were committed. */
+  isReport(name: string): boolean;
   /** Whether a folder beside exports has a manifest that was committed in another one: readers of both read its rows twice. */
   isCopy(folder: string, sha256: string): Promise<boolean>;
   /** The folders in which the project committed a manifest. */
@@ -93,6 +98,11 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
       return known.has(sha256) && !places.has(place) && roots.has(rootOf(place));
     },
     lastIn: async (folder) => places.get(await placeIn(dir, folder))?.at(-1),
+    async isLast(folder, sha256) {
+      const last = places.get(await placeIn(dir, folder))?.at(-1);
+      return last === undefined ? known.has(sha256) : last === sha256;
+    },
+    isReport: (name) => [...places.keys()].some((place) => basename(reportFolderOf('', place)) === name),
     folders: [...places.keys()].map((place) => resolve(dir, place)),
     since: lines[0]?.asOf,
   };

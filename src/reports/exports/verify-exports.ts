@@ -71,6 +71,8 @@ export interface KnownExports {
   requery(stored: StoredManifest, folder: string, intact: readonly ManifestFile[], next: string): Promise<BooksAnswer>;
   /** Whether the project has recorded a manifest for a folder. */
   isRecorded(stored: StoredManifest, folder: string): Promise<boolean>;
+  /** Whether a manifest is the last one that the project recorded for a folder: only that may be about to take its place. */
+  isLast(stored: StoredManifest, folder: string): Promise<boolean>;
   /** Whether a report is called so, or was: then the folder of this name has its exports alone. */
   isReport(name: string): boolean;
 }
@@ -245,9 +247,14 @@ async function verifyOnce(
   const notes: string[] = [];
   const below = relative(root, folder) || '.';
   const next = await manifestOf(folder, nextManifestName);
+  const isNext = next !== undefined && !(next instanceof NoManifestError) && (await known.isLast(next, folder));
   if (stored === undefined || stored instanceof NoManifestError) {
-    if (stored === undefined && next !== undefined) {
+    if (stored === undefined && next !== undefined && !(next instanceof NoManifestError)) {
       notes.push('the first export was killed before it finished; the next one starts again');
+      const begun = { ...next.manifest, files: isNext ? next.manifest.files : [] };
+      differences.push(
+        ...(await begunDifferences(folder, begun, files)).map((one) => ({ ...one, file: join(below, one.file) })),
+      );
     } else {
       const [found, expected] = [stored?.message ?? 'nothing beside the data', 'a manifest of an export'];
       differences.push({ file: join(below, manifestName), what: 'manifest', found, expected });
@@ -263,9 +270,9 @@ async function verifyOnce(
   }
   const { manifest } = stored;
   const swapping = new Map<string, ManifestFile>();
-  if (next !== undefined && (next instanceof NoManifestError || !(await known.isRecorded(next, folder)))) {
-    notes.push(`${nextManifestName} is none that this project has recorded: it is not believed`);
-  } else if (next !== undefined) {
+  if (next !== undefined && !isNext) {
+    notes.push(`${nextManifestName} is none that this project has recorded last: it is not believed`);
+  } else if (next !== undefined && !(next instanceof NoManifestError)) {
     notes.push(
       'a run was killed while it replaced files: each file is old or new, never partial. The next run finishes it',
     );
@@ -296,7 +303,7 @@ async function verifyOnce(
       differences.push({ file: join(below, manifestName), what: `rows of ${name}`, found, expected });
     }
   }
-  const { strangers, stale } = await lookAround(folder, manifest, swapping);
+  const { strangers, stale } = await lookAround(folder, manifest, swapping, isRecorded);
   differences.push(...stale.map((one) => ({ ...one, file: join(below, one.file) })));
   notes.push(...strangers);
 
@@ -361,6 +368,16 @@ function placeDifferences(
   return found;
 }
 
+/** What else than files of an export that was begun is in its folder. */
+async function begunDifferences(folder: string, manifest: Manifest, files: Connection): Promise<Difference[]> {
+  const { stale } = await lookAround(folder, manifest, new Map(), false);
+  for (const file of manifest.files) {
+    const found = await verifyFile(folder, file, columnOfFile(manifest, file), { files, isRecorded: true });
+    stale.push(...found.filter((one) => one.found !== 'nothing').map((one) => ({ ...one, file: file.name })));
+  }
+  return stale;
+}
+
 /** The name and the value in a folder's name; both are empty if it is of no parameter. */
 function partsOf(part: string): readonly [string, string] {
   const [, segment = '', said = ''] = /^([\w-]+)=(.*)$/.exec(part) ?? [];
@@ -397,6 +414,9 @@ async function verifyFile(
   const found: Omit<Difference, 'file'>[] = [];
   if (there.size !== file.bytes) {
     found.push({ what: 'bytes', found: String(there.size), expected: String(file.bytes) });
+  } else if (!isRecorded && file.bytes > mostOtherBytes) {
+    const expected = `at most ${mostOtherBytes} in an export that this project did not record`;
+    return [{ what: 'bytes', found: String(there.size), expected }];
   } else {
     // A file of another size has another hash, and may be as large as it likes.
     const sha256 = await sha256OfFile(path, asRegularFile);
@@ -451,7 +471,7 @@ function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'fi
   return found;
 }
 
-/** By how much the file of an earlier export may be larger: what is read of a file that nobody described has an end. */
+/** How large a file of others may be, and by how much that of an earlier export larger: what is read of it has an end. */
 const mostOtherBytes = 1024 * 1024 * 1024;
 
 /** Readers of the whole folder, or of all months of a report, would read it too. */
@@ -462,7 +482,10 @@ async function lookAround(
   folder: string,
   manifest: Manifest,
   swapping: ReadonlyMap<string, ManifestFile>,
+  isRecorded: boolean,
 ): Promise<{ strangers: string[]; stale: Difference[] }> {
+  // Whoever wrote the manifest may have named what he has put there as its previous files.
+  const previous = (isRecorded ? manifest.previous : null)?.files ?? {};
   const strangers: string[] = [];
   const stale: Difference[] = [];
   const named = new Map(manifest.files.map((file) => [file.name, file]));
@@ -487,14 +510,14 @@ async function lookAround(
       }
       const sha256 = await sha256OfFile(join(folder, name), asRegularFile);
       if (sha256 === of.sha256) continue;
-      if (Object.values(manifest.previous?.files ?? {}).includes(sha256)) {
+      if (Object.values(previous).includes(sha256)) {
         strangers.push(`${name} still points to the previous export; the next run points it to ${of.name}`);
       } else {
         stale.push({ file: name, what: 'sha256', found: sha256, expected: `${of.sha256}, as ${of.name}` });
       }
     } else if (
       isPart(basename(name)) ||
-      (isDataName(manifest.report, name) && (await isPrevious(folder, name, manifest)))
+      (isDataName(manifest.report, name) && (await isPrevious(folder, name, previous)))
     ) {
       strangers.push(`${name} was left by a killed run; the next one removes it`);
     } else if (isRead(name)) stale.push({ file: name, ...unnamed });
@@ -503,8 +526,8 @@ async function lookAround(
 }
 
 /** Whether a file that an earlier version named by its hash is one of the export before this one: it was not removed yet. */
-async function isPrevious(folder: string, name: string, { previous }: Manifest): Promise<boolean> {
-  const sha256 = previous?.files[name];
+async function isPrevious(folder: string, name: string, previous: Readonly<Record<string, string>>): Promise<boolean> {
+  const sha256 = previous[name];
   const there = await regularFileIn(folder, name);
   if (sha256 === undefined || typeof there === 'string' || there.size > mostOtherBytes) return false;
   return (await sha256OfFile(join(folder, name), asRegularFile)) === sha256;

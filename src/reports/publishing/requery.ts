@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
 import { isAsClosed, readClosedMonth } from '../../closing/billed/index.ts';
 import { formatInstant, formatMonth } from '../../time/time.ts';
@@ -6,7 +6,7 @@ import { type Books, openBooks } from '../../warehouse/integrity/index.ts';
 import { type ClosedMonth, closedMonths } from '../../warehouse/ledger/index.ts';
 import { isBuiltIn } from '../../warehouse/sql/index.ts';
 import { type Connection, lastSeen, type SqlParameters } from '../../warehouse/store/index.ts';
-import { isMetadataName, reportFolderOf } from '../exports/export-names.ts';
+import { isMetadataName } from '../exports/export-names.ts';
 import { type ExportsJournal, readExportsJournal } from '../exports/exports-journal.ts';
 import { type Manifest, type ManifestFile, type StoredManifest, sha256OfText } from '../exports/manifest.ts';
 import { type RevokedClose, revokedCloses } from '../exports/revoked-closes.ts';
@@ -62,15 +62,17 @@ export async function openExportVerifier(
   }
 
   /** Exports go on while others are verified: one that is later than all that was read before is compared with what is there now. */
-  async function catchUp({ manifest, sha256 }: StoredManifest, folder: string): Promise<void> {
+  async function catchUp({ manifest, sha256 }: StoredManifest, folder: string): Promise<ExportsJournal> {
     if (!(await journal.has(folder, sha256))) journal = await readExportsJournal(dir);
     const { end, reason } = present;
     if (reason === undefined && (end === undefined || end < Date.parse(manifest.asOf))) {
       present = await readPresent(dir, { reader, signal });
     }
+    return journal;
   }
 
-  async function query(manifest: Manifest, folder: string, intact: readonly ManifestFile[]): Promise<BooksAnswer> {
+  async function query(asked: Omit<Exported, 'values'>, isKnown: boolean): Promise<BooksAnswer> {
+    const { manifest } = asked;
     const { end, reason } = present;
     if (reason !== undefined) return notCompared(reason);
     if (end === undefined || end < Date.parse(manifest.asOf)) {
@@ -82,15 +84,14 @@ export async function openExportVerifier(
     const report = named.find(({ file }) => sha256OfText(file.text) === manifest.sqlSha256) ?? named[0];
     if (report === undefined) return notCompared(`the report ${manifest.report} no longer exists`);
     if (report.problem !== undefined) return notCompared(report.problem);
-    const values = await bindAgain(report, manifest, dir);
+    const values = await bindAgain(report, manifest, dir, isKnown);
     if (typeof values === 'string') return notCompared(values);
     const connection = await booksOf(manifest, filesOfParameters(report, values));
     const ofBooks = [
       ...(await completenessFacts(connection, manifest)),
       ...(manifest.closedAt == null ? [] : await closeFactsOf(connection, manifest.closedAt)),
     ];
-    const exported = { manifest, folder, intact, values };
-    const answered = await answerFacts(connection, report, exported, files).catch((error: unknown) => {
+    const answered = await answerFacts(connection, report, { ...asked, values }, files).catch((error: unknown) => {
       signal.throwIfAborted();
       if (isBuiltIn(report.file) || error instanceof MachineError) throw error;
       // SQL of the project: it is the fault of this export alone.
@@ -112,8 +113,8 @@ export async function openExportVerifier(
     async requery(stored, folder, intact, next) {
       const { manifest, sha256 } = stored;
       await catchUp(stored, folder);
-      const isKnown = await journal.has(folder, sha256);
-      const compared = await query(manifest, folder, isKnown ? intact : intact.filter(readsAlike));
+      const isKnown = (await journal.has(folder, sha256)) === true;
+      const compared = await query({ manifest, folder, intact: isKnown ? intact : intact.filter(readsAlike) }, isKnown);
       const { forged, isOlder } = await judgedBy(journal, stored, folder, next);
       const answered = isKnown ? compared : withUnreadRows(compared, manifest, intact);
       const isUnknown = isOlder && answered.notCompared !== undefined;
@@ -124,13 +125,9 @@ export async function openExportVerifier(
         notes: [...(isUnknown ? [olderNote] : []), ...closedSince(present.closed, manifest, folder)],
       };
     },
-    async isRecorded(stored, folder) {
-      await catchUp(stored, folder);
-      return (await journal.has(folder, stored.sha256)) === true;
-    },
-    isReport: (name) =>
-      reports.some((report) => report.name === name) ||
-      journal.folders.some((folder) => basename(reportFolderOf('', folder)) === name),
+    isRecorded: async (stored, folder) => (await (await catchUp(stored, folder)).has(folder, stored.sha256)) === true,
+    isLast: async (stored, folder) => (await catchUp(stored, folder)).isLast(folder, stored.sha256),
+    isReport: (name) => reports.some((report) => report.name === name) || journal.isReport(name),
     close: closeBooks,
   };
 }
@@ -143,9 +140,10 @@ function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonl
   const unknown =
     content ?? (currency && `amounts in ${currency.code}`) ?? (billedBesides && 'other costs of the month');
   if (unknown === undefined || answer.notCompared !== undefined) return answer;
-  const reason = `the ${unknown} can only be known by its manifest, and the journal of this project does not have that`;
-  return { ...answer, notCompared: reason };
+  return { ...answer, notCompared: `the ${unknown} ${onlyByManifest}` };
 }
+
+const onlyByManifest = 'can only be known by its manifest, and the journal of this project does not have that';
 
 const olderNote = 'it was exported before this project recorded its exports: nobody can say whether it was changed';
 
@@ -330,7 +328,17 @@ function closedSince(closed: readonly ClosedMonth[], manifest: Manifest, folder:
  * The parameter values of an export, read from its manifest. Returns a sentence instead if they cannot be read, or if a file
  * that the SQL reads has changed.
  */
-async function bindAgain(report: Report, manifest: Manifest, dir: string): Promise<SqlParameters | string> {
+async function bindAgain(
+  report: Report,
+  manifest: Manifest,
+  dir: string,
+  isKnown: boolean,
+): Promise<SqlParameters | string> {
+  // It may name any file of this machine, as large as it likes.
+  const file = report.parameters.find(
+    ({ name, type }) => type === 'file' && (manifest.parameters[name] ?? null) !== null,
+  );
+  if (file !== undefined && !isKnown) return `the file of the parameter ${file.name} ${onlyByManifest}`;
   const given = Object.entries(manifest.parameters).map(([name, said]): GivenParameter => {
     const isText = report.parameters.some((parameter) => parameter.name === name && parameter.type === 'text');
     return { name, text: said === null ? (isText ? '*' : 'none') : String(said), what: `the parameter ${name}` };
