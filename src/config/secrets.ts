@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import type { HttpSend } from '../base/effects.ts';
 import { MachineError, UsageError } from '../base/errors.ts';
-import { type IssuedToken, issueToken } from '../platform/index.ts';
+import type { IssuedToken } from '../platform/index.ts';
 
 /** Where a token comes from; only `value` contains the token itself. */
 export type TokenSource =
@@ -66,6 +66,7 @@ export async function readToken(source: TokenSource, reading: TokenReading): Pro
       const { platform, signal, keepSecret, timeoutMs = usualTimeoutMs } = reading;
       if (platform === undefined) throw new TypeError('client credentials need a platform');
       keepSecret(source.clientSecret);
+      const { issueToken } = await import('../platform/index.ts');
       const tokenUrl = `${platform.url}${source.tokenPath}`;
       const { text, expiresAt } = await issueToken({ ...source, tokenUrl, timeoutMs }, platform.http, signal);
       return { text: checkToken(text, 'oauth', 'the platform must issue one token', reading), expiresAt };

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { type AnomalyFact, anomalyFacts, readFeedback, readKnownAnomalies } from '../anomalies/index.ts';
 import { MachineError } from '../base/errors.ts';
 import { failuresOf, shortly } from '../base/failure.ts';
-import { runChecks } from '../query/index.ts';
 import { formatInstant, hourMs, type Instant } from '../time/time.ts';
 import {
   type CheckResult,
@@ -87,6 +86,7 @@ async function checkAgain(
   const names = new Set(facts.flatMap((fact) => (fact.kind === 'check' ? [fact.check] : [])));
   if (names.size === 0) return [];
   const checks = (await readChecks(join(dir, 'sql'))).filter(({ name }) => names.has(name));
+  const { runChecks } = await import('../query/index.ts');
   return (await runChecks(dir, checks, { signal, timeoutMs })).map(checkState);
 }
 

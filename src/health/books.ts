@@ -14,6 +14,7 @@ import { counted } from '../text/counted.ts';
 import { clockToleranceMs } from '../time/clock.ts';
 import { describeSpan, formatSecond, type Instant } from '../time/time.ts';
 import {
+  type Books,
   findTraces,
   loadsOfSnapshot,
   openBooks,
@@ -26,7 +27,6 @@ import {
 import { completeness, lastClocks } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { HealthContext } from './context.ts';
-import { unpublishedLoads } from './files-of-books.ts';
 import { type Found, fail, ok, type Seen, warn } from './found.ts';
 import { earliest } from './platform.ts';
 import { keysOf } from './problem.ts';
@@ -201,4 +201,11 @@ function countsFound(dir: string, now: Instant, costsThrough: Instant | undefine
     if (error instanceof UsageError) return []; // reported with the other files
     throw error;
   }
+}
+
+/** Loads in the landing folder that the snapshot does not have; undefined if there are none. */
+async function unpublishedLoads(dir: string, { published: seal }: Books): Promise<string | undefined> {
+  const newest = await openLandingWriter(join(dir, 'data', 'landing')).newestLoad();
+  if (newest <= seal.loadNumber + 1) return undefined;
+  return `the landing folder has loads up to ${newest}, the snapshot up to ${seal.loadNumber}: a run is active or was killed`;
 }

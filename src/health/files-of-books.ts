@@ -1,8 +1,7 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { CostbookError, DamagedFileError, LockedError } from '../base/errors.ts';
 import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
 import { type NextStep, repair } from '../base/next-step.ts';
-import { openLandingWriter } from '../fetch/index.ts';
 import {
   type Books,
   describeFacts,
@@ -122,11 +121,4 @@ async function compareWarehouse(
   } finally {
     present?.close();
   }
-}
-
-/** Loads in the landing folder that the snapshot does not have; undefined if there are none. */
-export async function unpublishedLoads(dir: string, { published: seal }: Books): Promise<string | undefined> {
-  const newest = await openLandingWriter(join(dir, 'data', 'landing')).newestLoad();
-  if (newest <= seal.loadNumber + 1) return undefined;
-  return `the landing folder has loads up to ${newest}, the snapshot up to ${seal.loadNumber}: a run is active or was killed`;
 }

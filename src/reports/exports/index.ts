@@ -1,6 +1,7 @@
 export { type ContentOfExport, contentOfExport, copyFacts, filesOfManifest } from './export-content.ts';
 export { parquetPartIn } from './export-names.ts';
 export { readExportsJournal } from './exports-journal.ts';
+export { exportsInOthers, findExports } from './find-exports.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
 export { type FileToWrite, filesOf, type Published, type PublishedPlace, publishFiles } from './publish.ts';
 export { type RevokedClose, type RevokedExport, revokedCloses, revokedWords } from './revoked-closes.ts';
@@ -11,4 +12,4 @@ export {
   type ShownCloses,
   shownAmong,
 } from './revoked-exports.ts';
-export { exportsInOthers, findExports, type VerifiedExport, verifyExport } from './verify-exports.ts';
+export { type VerifiedExport, verifyExport } from './verify-exports.ts';

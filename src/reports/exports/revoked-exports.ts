@@ -7,9 +7,9 @@ import { formatInstant, type Instant, parseMonth } from '../../time/time.ts';
 import { readSqlFolder } from '../../warehouse/sql/index.ts';
 import type { Report } from '../questions/catalogue.ts';
 import { excelKind } from './export-names.ts';
+import { findExports } from './find-exports.ts';
 import { type Manifest, NoManifestError, readManifest } from './manifest.ts';
 import type { RevokedClose, RevokedExport } from './revoked-closes.ts';
-import { findExports } from './verify-exports.ts';
 
 /** What shows that the project had other books. */
 export interface EarlierBooks {
