@@ -59,7 +59,7 @@ const { output } = await build({
     // Maps lie beside the chunks and are read only for the stack of a bug. They need not contain the sources.
     sourcemap: 'hidden',
     sourcemapExcludeSources: true,
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    minify: { compress: true, mangle: { toplevel: true, keepNames: true }, codegen: { removeWhitespace: true } },
     chunkFileNames: 'chunk-[hash].js',
     cleanDir: true,
     // What every command loads is one file: to find and read a file takes longer than to compile it.

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
@@ -125,9 +126,10 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   };
 }
 
-/** The text of a regular file: a pipe or a device would be read for ever. */
+/** The text of a regular file: a pipe or a device would be read for ever. Our own are small, and read at once: many are. */
 async function readRegular(path: string): Promise<string> {
-  if (!isBuiltIn({ path }) && !(await stat(path)).isFile()) throw new Error('it is no regular file');
+  if (isBuiltIn({ path })) return readFileSync(path, 'utf8');
+  if (!(await stat(path)).isFile()) throw new Error('it is no regular file');
   return readFile(path, 'utf8');
 }
 
