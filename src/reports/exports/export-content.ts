@@ -44,11 +44,6 @@ export async function contentOfExport(folder: string): Promise<ContentOfExport |
   return undefined;
 }
 
-/** Whether a name is that of a manifest. */
-export function isManifestName(name: string): boolean {
-  return manifestNames.includes(name);
-}
-
 /** What readers of all months of a report read: it belongs beside a manifest. */
 export const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
 

@@ -53,8 +53,6 @@ export class Session implements Connection {
   readonly #connection: DuckDBConnection;
   readonly #options: SessionOptions;
   readonly #appenders: Appenders;
-  /** Texts known to contain one statement, which need not be parsed again. */
-  readonly #single = new Set<string>();
   /** The last statement; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
   #isStreaming = false;
@@ -286,9 +284,10 @@ export class Session implements Connection {
     parameters: SqlParameters,
     use: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T | undefined> {
-    if (this.#single.has(sql)) return useOnce(await this.#connection.prepare(sql), parameters, use);
+    // Nothing but comments follows a semicolon: to take one statement apart takes as long as to plan a short one.
+    if (!/;\s*\S/.test(sql.replace(/--.*$/gm, '')))
+      return useOnce(await this.#connection.prepare(sql), parameters, use);
     const statements = await this.#connection.extractStatements(sql);
-    if (statements.count === 1) this.#single.add(sql);
     let result: T | undefined;
     for (let index = 0; index < statements.count; index += 1) {
       result = await useOnce(await statements.prepare(index), parameters, use);
