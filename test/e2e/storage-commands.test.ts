@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { filesOfManifest, isManifestName } from '../../src/reports/exports/export-content.ts';
+import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
+import { manifestNames } from '../../src/reports/exports/manifest.ts';
 import type { ObjectStore } from '../../src/storage/store.ts';
 import { newProject, runCli, startCli } from '../support/project.ts';
 import {
@@ -97,13 +98,15 @@ describe.skipIf(program === undefined).each(reports)('$folder, published to a st
       const { exitCode } = await started.ended;
       kills += exitCode === 0 ? 0 : 1;
       const now = await hashesOf(dir, folder);
-      const seen = [...(await hashesIn(store))].filter(([key]) => !isManifestName(key.slice(key.lastIndexOf('/') + 1)));
+      const seen = [...(await hashesIn(store))].filter(
+        ([key]) => !manifestNames.includes(key.slice(key.lastIndexOf('/') + 1)),
+      );
       const halves = seen.filter(([key, hash]) => hash !== old.get(key) && hash !== now.get(key));
       expect(halves, `request ${at}`).toEqual([]);
       faulty.script = () => undefined;
       expect(await runCli([...line, '--dir', dir], environment(prefix))).toMatchObject({ exitCode: 0 });
       const whole = [...(await hashesIn(store))].filter(
-        ([key]) => !isManifestName(key.slice(key.lastIndexOf('/') + 1)),
+        ([key]) => !manifestNames.includes(key.slice(key.lastIndexOf('/') + 1)),
       );
       expect(new Map(whole), `request ${at}`).toEqual(now);
       if (exitCode === 0) break;
