@@ -158,7 +158,7 @@ function receiptOf({ answer, reason }: Extract<Attempt, { outcome: 'delivered' }
 /** Whether a failed message is never sent again. */
 function isGivenUp(
   { outcome }: Attempt,
-  { tried, sink }: PendingMessage,
+  { queuedAt, tried, sink }: PendingMessage,
   acting: ActingRules | undefined,
   { giveUpDays, now, tellOf }: Delivering,
 ): boolean {
@@ -169,7 +169,7 @@ function isGivenUp(
   if (acting !== undefined && (outcome === 'unknown' || acting.isModel)) return true;
   // After a longer gap, the clock may have jumped: the days of attempts by one clock count.
   const isOld = (since: Instant) => now() >= since + giveUpDays * dayMs;
-  return tried !== undefined && isOld(tried.since) && !isOld(tried.last);
+  return tried !== undefined && isOld(queuedAt) && isOld(tried.since) && !isOld(tried.last);
 }
 
 /** The answers that messages to a sink show. */

@@ -12,7 +12,7 @@ import { parseFact, stepOf } from '../../src/findings/kinds/index.ts';
 import { openAlerts, wordsOf } from '../../src/findings/open-alerts.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
-import { knownAlerts } from '../../src/warehouse/watch/alerts.ts';
+import { knownAlerts, pendingMessages } from '../../src/warehouse/watch/alerts.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
 import { answer, type Given, givenBooks } from '../support/given-books.ts';
 
@@ -852,6 +852,29 @@ test('the view messages has each message with all of its attempts', async () => 
     },
     { message_id: 'm1', sink: 'mail', outcome: 'pending', runs: '0', tries: '0', last_tried_at: null, reason: null },
   ]);
+});
+
+test.each([
+  ['of the last week', ['09-10', '09-12', '09-17'], '09-10', '09-17'],
+  ['after a gap', ['09-10', '09-20', '09-21'], '09-20', '09-21'],
+  ['after another message', ['09-10', '09-12'], '09-10', null],
+])('attempts at a sink are counted without a long gap: those %s', async (_, days, since, last) => {
+  const books = await givenBooks({
+    outbox: [{}, { message_number: 2 }],
+    deliveries: days.map((day, index) => ({
+      message_number: last === null ? 1 : 2,
+      ...{ run_number: index + 1, began_at: `2026-${day} 02:00:00`, outcome: 'refused' },
+    })),
+  });
+  try {
+    const at = (day: string) => Date.parse(`2026-${day}T02:00:00Z`);
+    const pending = await pendingMessages(books.connection, 7);
+    expect(pending.find(({ number }) => number === 2)?.tried).toEqual(
+      last === null ? undefined : { since: at(since), last: at(last) },
+    );
+  } finally {
+    books.close();
+  }
 });
 
 test('a summary compares a week with the one before, and names the largest changes and missing data', async () => {

@@ -54,6 +54,7 @@ describe('an answer without its secrets', () => {
       c: { routing: { headers: { authorization: 's9' }, body: ['s10'] } },
       d: { routing: { first: { headers: ['s11'], secrets: { tasks: 's12' } } } },
       e: { routing: [[{ headers: 's13', envs: 's14' }]], configuration: ['s15'] },
+      f: { spec: { envOverride: { KEY: 's16', OTHER: { value: 's17' } } } },
     };
     expect(JSON.stringify(withoutSecrets(shapes))).not.toMatch(/s\d/);
   });

@@ -5,7 +5,7 @@ const hidden = '***';
  * Fields whose values are secrets, marked as such or not: lists of objects with one as `value` (2.4, 2.8), or mappings
  * (2.8, 2.9). Each is hidden in either shape: an answer may have another one than the document.
  */
-const fieldsOfValues = new Set(['envs', 'secrets', 'configurations', 'configuration']);
+const fieldsOfValues = new Set(['envs', 'envOverride', 'secrets', 'configurations', 'configuration']);
 /** Fields that are secrets or may contain one. */
 const secretFields = new Set(['callbackSecret', 'secret', 'txtRecords']);
 /** Fields of `proxy.routing[]` that may contain a secret which is not a reference (2.9). */

@@ -47,7 +47,7 @@ export interface AlertRecords {
   acknowledge(key: string, until: Instant, runNumber: number, now: Instant): Promise<void>;
   /** Writes what somebody says that an anomaly was; returns the instant that it has. */
   giveFeedback(given: Omit<AlertFeedback, 'at'>, now: Instant): Promise<Instant>;
-  /** Messages that are not delivered yet, in order. A gap of so many days between two attempts begins anew. */
+  /** Messages that are not delivered yet, in order. A gap of so many days between two attempts at a sink begins anew. */
   pendingMessages(gapDays: number): Promise<PendingMessage[]>;
   /** What agents and models answered to messages that were queued at an instant or later. */
   answersSince(since: Instant): Promise<StoredAnswer[]>;

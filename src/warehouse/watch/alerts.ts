@@ -78,7 +78,7 @@ export type RecordedEvaluation = Partial<Evaluation> & { readonly runNumber: num
 export interface PendingMessage extends NewMessage {
   readonly number: number;
   readonly queuedAt: Instant;
-  /** Since when runs have tried to send it, without a long gap between two of them, and the last time; undefined if none did. */
+  /** When a run tried to send it last, and since when runs have sent to its sink without a long gap; undefined if none did. */
   readonly tried: { readonly since: Instant; readonly last: Instant } | undefined;
   /** Whether an earlier run may have sent it: that run was killed, or the sink's answer was lost. */
   readonly mayBeRepeat: boolean;
@@ -111,7 +111,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
   }));
 }
 
-/** Messages that are not delivered yet, in order. A gap of so many days between two attempts begins anew. */
+/** Messages that are not delivered yet, in order. A gap of so many days between two attempts at a sink begins anew. */
 export async function pendingMessages(connection: Connection, gapDays: number): Promise<PendingMessage[]> {
   const rows = await connection.rows(await readSql('alerts', 'pending'), { gap_days: gapDays });
   return rows.map((row) => ({
@@ -123,7 +123,7 @@ export async function pendingMessages(connection: Connection, gapDays: number): 
     message: String(row['message']),
     queuedAt: Number(row['queued_at']),
     tried:
-      row['tried_since'] === null
+      row['last_tried_at'] === null
         ? undefined
         : { since: Number(row['tried_since']), last: Number(row['last_tried_at']) },
     mayBeRepeat: row['may_be_repeat'] === true,
