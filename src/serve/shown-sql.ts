@@ -22,7 +22,16 @@ function written(value: Shown | undefined): string {
   return typeof value === 'string' ? literal(value) : value.column;
 }
 
+/** What would hide or reverse SQL that is read, or act in the terminal into which it is pasted. */
+const unseen = /([\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/u;
+
 /** A text as a literal of SQL, to be read and copied. */
 export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  const quoted = (part: string) => `'${part.replaceAll("'", "''")}'`;
+  if (!unseen.test(text)) return quoted(text);
+  // The odd parts are the signs at which it was split.
+  const parts = text
+    .split(unseen)
+    .map((part, index) => (index % 2 === 0 ? quoted(part) : `chr(${part.codePointAt(0)})`));
+  return `(${parts.join(' || ')})`;
 }

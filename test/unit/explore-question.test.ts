@@ -3,12 +3,19 @@ import { decodeValue, encodeValue, pointerTo, sharedOwner } from '../../src/serv
 import { addressOf, bucketWindow, readQuestion } from '../../src/serve/explore-question.ts';
 import { unitPrice } from '../../src/serve/explored.ts';
 import { changeWords } from '../../src/serve/resource-states.ts';
+import { literal } from '../../src/serve/shown-sql.ts';
 import { formatInstant } from '../../src/time/time.ts';
 
 const through = Date.parse('2026-10-21T15:00:00Z');
 const at = (text: string) => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
 const shown = (window: { from: number; to: number }) =>
   `${formatInstant(window.from)}/${formatInstant(window.to)}`.replaceAll(':00:00Z', '');
+
+test('a name in the SQL that a page shows hides nothing of it, and does nothing in a terminal', () => {
+  expect(literal("it's")).toBe("'it''s'");
+  expect(literal('')).toBe("''");
+  expect(literal('a\u001b\u202eb')).toBe("('a' || chr(27) || '' || chr(8238) || 'b')");
+});
 
 describe('the question in an address', () => {
   const read = (query: string) =>
