@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
-import { drawingFiles, testFiles } from './test/support/tiers.ts';
+import { drawingFiles, LongFirst, testFiles } from './test/support/tiers.ts';
 
 // Tests run in a zone that is not UTC, so that a calendar slip shows.
 process.env['TZ'] = 'America/St_Johns';
@@ -29,6 +29,7 @@ export default defineConfig(({ mode }) => {
       isolate: false,
       // Most tests wait for processes of their own: as many workers as cores would leave cores idle.
       maxWorkers: 3,
+      sequence: { sequencer: LongFirst },
       testTimeout: 240_000,
       hookTimeout: 240_000,
       globalSetup: 'test/support/build.ts',

@@ -1,4 +1,4 @@
-// Second tier: Eight rounds of killed runs; four are in crash/rounds.
+// Second tier, long: Eight rounds of killed runs; four are in crash/rounds.
 
 import { describe, expect, test } from 'vitest';
 import { liveThroughKills } from '../support/killed-rounds.ts';

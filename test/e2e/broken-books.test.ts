@@ -1,4 +1,4 @@
-// Second tier: Twenty ways to break files, each with several commands; e2e/one-month repairs one of them.
+// Second tier, long: Twenty ways to break files, each with several commands; e2e/one-month repairs one of them.
 
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, cp, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Second tier: Three months with every signed export before and after; e2e/one-month closes one month.
+// Second tier, long: Three months with every signed export before and after; e2e/one-month closes one month.
 
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';

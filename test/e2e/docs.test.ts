@@ -1,4 +1,4 @@
-// Second tier: Runs every command of README and of all pages, and compares what they print.
+// Second tier, long: Runs every command of README and of all pages, and compares what they print.
 
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

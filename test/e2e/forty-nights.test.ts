@@ -1,4 +1,4 @@
-// Second tier: Forty nights of one project against a golden transcript.
+// Second tier, long: Forty nights of one project against a golden transcript.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

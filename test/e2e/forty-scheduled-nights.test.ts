@@ -1,4 +1,4 @@
-// Second tier: Forty nights under the scheduler with kills, lies and a full disk that are drawn.
+// Second tier, long: Forty nights under the scheduler with kills, lies and a full disk that are drawn.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Second tier: Lists resources over many nights; property/inventory and contract/listings hold the rules.
+// Second tier, long: Lists resources over many nights; property/inventory and contract/listings hold the rules.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

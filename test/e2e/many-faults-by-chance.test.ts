@@ -1,4 +1,4 @@
-// Second tier: Twenty-four mixes of faults; four are in e2e/faults-by-chance.
+// Second tier, long: Twenty-four mixes of faults; four are in e2e/faults-by-chance.
 
 import { expect, test } from 'vitest';
 import { ingestThroughFaults, mixedFaults } from '../support/fault-rounds.ts';

@@ -1,4 +1,4 @@
-// Second tier: Makes books of three sizes and runs nights, alerts, reports and the lake over each.
+// Second tier, long: Makes books of three sizes and runs nights, alerts, reports and the lake over each.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

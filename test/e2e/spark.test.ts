@@ -1,4 +1,4 @@
-// Second tier: Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.
+// Second tier, long: Starts a cluster of Spark and runs every report on it; e2e/engine holds the statements and failures.
 
 import { execFile } from 'node:child_process';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Second tier: Asks four books at each hour of a day, and for every report of their months; property/every-surface draws some.
+// Second tier, long: Asks four books at each hour of a day, and for every report of their months; property/every-surface draws some.
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   booksOf,

@@ -1,4 +1,4 @@
-// Second tier: Hundreds of forecasts, to count how often their intervals hold.
+// Second tier, long: Hundreds of forecasts, to count how often their intervals hold.
 
 import { expect, test } from 'vitest';
 import { forecastSeries } from '../../src/forecast/forecast.ts';

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const isTestFile = /\.(test|spec)\.[cm]?[jt]sx?$/;
-const mark = /^\/\/ Second tier: (.*)\n/;
+const mark = /^\/\/ Second tier(?:, long)?: (.*)\n/;
 
 /**
  * Every test file below `test`, as a path from the root, sorted. A file of the second tier has the reason that its
@@ -20,4 +21,14 @@ export function testFiles(root: string): Map<string, string | undefined> {
 export function drawingFiles(root: string): string[] {
   const drawing = /inject\('seed'\)|support\/(fast-check|rounds)\.ts'/;
   return [...testFiles(root).keys()].filter((file) => drawing.test(readFileSync(join(root, file), 'utf8')));
+}
+
+/** Starts files first that say `// Second tier, long: …`: they take minutes in few lines, and Vitest takes the largest for longest. */
+export class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      readFileSync(moduleId, 'utf8').startsWith('// Second tier, long: ');
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
 }
