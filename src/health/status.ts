@@ -121,7 +121,7 @@ async function readBooks(
   const accounts = await withUsualCosts(connection, found);
   const last = (await closedMonths(connection)).at(-1);
   const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
-  const differing = (await differingCloses(connection)).map((each) => ({
+  const differing = (last === undefined ? [] : await differingCloses(connection)).map((each) => ({
     ...{ month: each.month, found: differingCloseWords(each), next: closeAgainStep(each) },
   }));
   const open = await allOpenAlerts(connection, now, {
