@@ -1,5 +1,15 @@
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
-import { cents, difference, moneyOf, roughly, rounded, usd, withSeparators } from '../money/money.ts';
+import {
+  cents,
+  centsAddingUp,
+  difference,
+  moneyOf,
+  roughly,
+  rounded,
+  sumOf,
+  usd,
+  withSeparators,
+} from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { hourMs } from '../time/time.ts';
@@ -62,7 +72,7 @@ function otherBudgetsNamed([, ...others]: NonNullable<AnomalyFact['budgets']>): 
   if (others.length === 0) return [];
   const names = others.slice(0, partsShown).map(({ name }) => name);
   const more = others.length > names.length ? [`${others.length - names.length} more`] : [];
-  return [`It adds to ${others.length === 1 ? 'budget' : 'budgets'} ${[...names, ...more].join(', ')}, too.`];
+  return [`Its cost also counts in ${others.length === 1 ? 'budget' : 'budgets'} ${[...names, ...more].join(', ')}.`];
 }
 
 /** A field with these sentences; none without any. */
@@ -324,7 +334,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const until = fact.hours === undefined || fact.isOver ? '' : `, before ${fact.hours.to.slice(11, 16)} UTC`;
   const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
-  const usual = fact.anomaly === 'new' ? 'nothing' : exactly(costSoFar ? difference(total, impact) : fact.expected);
+  const usual = fact.anomaly === 'new' ? 'nothing' : exactly(usualOf(fact, total));
   return [
     { label: 'Cost', value: `${usd(total)}, ${days}` },
     { label: 'Usual', value: usual },
@@ -346,6 +356,13 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   ];
 }
 
+/** The usual cost, in cents with which it and the difference add up to the cost. */
+function usualOf({ costSoFar, expected, impact }: AnomalyFact, total: string): string {
+  const usual = costSoFar ? difference(total, impact) : expected;
+  const [shown = usual] = centsAddingUp([usual, cents(impact)], total);
+  return shown;
+}
+
 /** From which cost on a day is unusual. */
 function limitWords({ expectedLow, expectedHigh, isUp }: AnomalyFact): string {
   return `${usd(isUp ? expectedHigh : expectedLow)} a day`;
@@ -356,28 +373,36 @@ function listOf({ parts, drivers, impact }: AnomalyFact): AnomalyWords['list'] {
   if (parts !== undefined) {
     const ordered = parts.toSorted((a, b) => Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)));
     const names = namesOf(parts);
-    const items = ordered.slice(0, partsShown).map((part) => {
-      const { billingDimension, impact, firstDay, lastDay, isOver } = part;
+    const shown = centsAddingUp(
+      ordered.map((part) => part.impact),
+      impact,
+    );
+    const items = ordered.slice(0, partsShown).map((part, index) => {
+      const { billingDimension, firstDay, lastDay, isOver } = part;
       const ended = isOver ? `, ended ${dayWords(lastDay, lastDay)}` : '';
       const of = names === undefined || part.driver == null ? placeOf(part) : `${part.driver}, ${placeOf(part)}`;
-      return `${billingDimension ?? 'no billing dimension'} of ${of}: ${usd(impact, true)} since ${dayWords(firstDay, lastDay)}${ended}`;
+      return `${billingDimension ?? 'no billing dimension'} of ${of}: ${usd(shown[index] ?? part.impact, true)} since ${dayWords(firstDay, lastDay)}${ended}`;
     });
     const hidden = ordered.length - partsShown;
     return { label: 'Parts', items: hidden > 0 ? [...items, `and ${hidden} more`] : items };
   }
-  return drivers.length === 0 ? undefined : { label: 'Driven by', items: driverItems(drivers, impact) };
+  const items = driverItems(drivers, impact);
+  // A single one is the subject: its amounts are above.
+  return items.length < 2 ? undefined : { label: 'Driven by', items };
 }
 
 /** The largest drivers with their differences, and the difference of all others, so that they add up to the whole. */
 function driverItems(drivers: readonly AnomalyDriver[], impact: string): string[] {
   const shown = drivers.filter(({ part }) => Math.abs(part) >= 1).slice(0, driversShown);
-  const items = shown.map(({ resourceName, cost, expected }) => {
-    const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
-    return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${usd(difference(cost, expected), true)})`;
-  });
-  const rest = shown.reduce((left, { cost, expected }) => difference(left, difference(cost, expected)), impact);
+  const more = shown.map(({ cost, expected }) => difference(cost, expected));
+  const rest = difference(impact, sumOf(more));
   const isSmall = Math.abs(Number(rest)) < smallestRest;
-  return shown.length === 0 || isSmall ? items : [...items, `all others: ${usd(rest, true)}`];
+  const parts = centsAddingUp(isSmall ? more : [...more, rest], impact);
+  const items = shown.map(({ resourceName, cost, expected }, index) => {
+    const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
+    return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${usd(parts[index] ?? '0', true)})`;
+  });
+  return shown.length === 0 || isSmall ? items : [...items, `all others: ${usd(parts.at(-1) ?? rest, true)}`];
 }
 
 /** Whether credits exceeded costs on the first day. */

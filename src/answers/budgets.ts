@@ -1,7 +1,7 @@
 import { loadAnomalyRules } from '../anomalies/index.ts';
 import { exitCodes, wordsOf, worstExitCode } from '../base/errors.ts';
 import { expectProject } from '../base/project-folder.ts';
-import { exceedsOnOf, readForecasts } from '../budgets/forecasts/index.ts';
+import { exceedsOnOf, readForecasts, withForecasts } from '../budgets/forecasts/index.ts';
 import { budgetCalendar, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { type BudgetNow, budgetsToJson, describeBudgets, notBegun } from '../budgets/show/index.ts';
 import { groupGaps, namesNotFound, readSpends, stateOf, withCarried } from '../budgets/spend/index.ts';
@@ -33,7 +33,6 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
     const known = { now, freshnessHours: config.freshnessHours, configured, cache };
     const budgets = await withCarried(connection, given, known);
     const asked = budgets.map((budget) => ({ budget, period: budgetCalendar(budget).periodAt(now) }));
-    const spends = await readSpends(connection, asked, known);
     const { signal } = context;
     const forecasts = await readForecasts(connection, {
       now,
@@ -44,11 +43,12 @@ export async function showBudgets(input: CommandInput, context: BooksContext): P
       signal,
       cache,
     });
+    const spends = withForecasts(await readSpends(connection, asked, known), forecasts);
     const lines = asked.flatMap(({ budget, period }, index): BudgetNow[] => {
       const [spend, made] = [spends[index], forecasts[index]];
       if (spend === undefined || made === undefined) return [];
       const isOfPeriod = made.period.start === period.start;
-      const forecast = isOfPeriod ? made.forecast : notBegun(period, made.completeThrough);
+      const forecast = isOfPeriod ? (spend.forecast ?? made.forecast) : notBegun(period, made.completeThrough);
       const exceedsOn = isOfPeriod ? exceedsOnOf(made) : undefined;
       return [
         {

@@ -1,8 +1,8 @@
 import { UsageError } from '../base/errors.ts';
-import { readForecasts, type ScopeForecast } from '../budgets/forecasts/index.ts';
+import { readForecasts, type ScopeForecast, withForecasts } from '../budgets/forecasts/index.ts';
 import { type Budget, budgetsFile, loadBudgets, parseChange } from '../budgets/rules/index.ts';
 import { describeForecasts, forecastsToJson } from '../budgets/show/index.ts';
-import { withCarried } from '../budgets/spend/index.ts';
+import { readSpends, withCarried } from '../budgets/spend/index.ts';
 import { alertSinksOf, holidaysOf, loadConfig } from '../config/index.ts';
 import { eachOf } from '../options/kinds.ts';
 import type { CommandInput } from '../options/read.ts';
@@ -35,7 +35,7 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
     // Stored answers are of the present books.
     const cache = asOf === undefined ? answerCache(books.connection) : ownAnswers();
     const spending = { now, freshnessHours: config.freshnessHours, configured, cache };
-    const forecasts = await readForecasts(books.connection, {
+    const made = await readForecasts(books.connection, {
       now,
       configured,
       holidays: holidaysOf(config.calendar, dir),
@@ -49,6 +49,16 @@ export async function forecastOfBooks(input: CommandInput, context: BooksContext
       signal,
       progress: context.progress,
       cache,
+    });
+    const ofBudgets = made.flatMap(({ scope, period }) =>
+      scope.kind === 'budget' ? { budget: scope.budget, period } : [],
+    );
+    const spends = await readSpends(books.connection, ofBudgets, spending);
+    const shown = withForecasts(spends, made);
+    const forecasts = made.map((one): ScopeForecast => {
+      const of = one.scope.kind === 'budget' ? one.scope.budget.name : undefined;
+      const own = shown.find(({ budget, period }) => budget === of && period.start === one.period.start);
+      return { ...one, forecast: own?.forecast ?? one.forecast };
     });
     for (const sentence of overSentences(forecasts, now)) context.tell(`warning: ${sentence}`);
     const state = await completenessOf(books.connection, asOf);

@@ -17,6 +17,11 @@ export function wait(words: string): NextStep {
   return { who: 'Wait', words };
 }
 
+/** What the next run does, until when to wait for it, and what to do if it fails too. */
+export function nextRun(does: string, then = "ask the platform's support for the reason"): string {
+  return `the next run, within a day, ${does}. If it fails too, ${then}.`;
+}
+
 /** The step for files that "costbook repair" heals; `what` follows its name. */
 export function repair(what = ''): NextStep {
   return act(`run "costbook repair"${what}.`, 'repair');
@@ -111,17 +116,13 @@ export const unheardWorkspaceStep: NextStep = act(
 );
 
 /** The next step if a listing could not be read to its end. */
-export const unreadListingStep: NextStep = wait(
-  'the next "costbook ingest" reads the listings again. If it fails a second night, Costbook says what to do.',
-);
+export const unreadListingStep: NextStep = wait(nextRun('reads the listings again'));
 
 /** The next step if the account's quota or credit is used up (402). */
 export const quotaStep: NextStep = act("add credit to the platform's account, or raise its quota.");
 
 /** The next step if the platform failed, and a later request may succeed. */
-export const waitForPlatform: NextStep = wait(
-  'the next run fetches what is missing. If it fails a second night, Costbook says what to do.',
-);
+export const waitForPlatform: NextStep = wait(nextRun('loads what is missing'));
 
 /** The next step if the platform has no agent, job or model of the name that a sink has. */
 export const sinkNameStep: NextStep = act(
@@ -130,7 +131,8 @@ export const sinkNameStep: NextStep = act(
 
 /** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = wait(
-  'the next "costbook ingest" fetches these hours again. If they still differ after three nights, Costbook says what to do.',
+  'the next run fetches these hours again, until the third night. If they still differ then, send the platform what ' +
+    '"costbook sql \'from reconciliation where not proven\'" prints.',
 );
 
 /** After so many nights, hours that differ are no longer waited for. */

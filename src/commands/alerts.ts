@@ -125,7 +125,12 @@ async function list(isOpenOnly: boolean, context: CommandContext): Promise<numbe
         const none = isNone ? await noneWords(books.connection, isOpenOnly, notSent.length > 0) : '';
         const until = formatInstant(context.effects.now() + 7 * dayMs).slice(0, 10);
         const shown = [
-          ...unstored.map((alert) => describeUnstored(alert, stepOf(alert.key, problems))),
+          ...unstored.map((alert) =>
+            describeUnstored(
+              alert,
+              problems.find((one) => one.key === alert.key),
+            ),
+          ),
           ...notSent.map(describeNotSent),
           `${none}${describe(rows, answers, { until, problems })}`,
         ]
@@ -246,11 +251,13 @@ function describe(
 }
 
 /** An alert that was sent although the books cannot store it. */
-function describeUnstored({ key, title, detail, next, at }: WaitingAlert, step: string | undefined): string {
+function describeUnstored({ key, title, detail, next, at }: WaitingAlert, problem: Problem | undefined): string {
+  const step = problem === undefined ? next : nextWords(problem.next);
   const lines = [
     `🔴 critical  ${title}`,
     detail && `   ${detail}`,
-    (step ?? next) && `   ${step ?? next}`,
+    ...(problem?.follows ?? []).map((words) => `   So: ${words}`),
+    step && `   ${step}`,
     `   open since ${at}; not in the books yet`,
   ];
   return `${[...lines, `   ${key}`].flatMap((line) => (line ? [forTerminal(line)] : [])).join('\n')}\n\n`;
@@ -283,7 +290,7 @@ function describeOpen(
   const many = `, ${row['occurrence']} ${fact.kind === 'anomaly' ? 'messages' : 'times'}`;
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row)
-    ? [`${wordsOfKind(fact).over(fact).title}: the next "costbook alert" ends this alert`]
+    ? [`${wordsOfKind(fact).over(fact).title}: the next run ends this alert`]
     : [detail, stepOf(fact.key, problems) ?? next];
   return [
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),

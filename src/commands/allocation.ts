@@ -111,7 +111,7 @@ async function tryOut(
     const head = { file: path, isInForce, ...period, completeThrough, settledThrough };
     const force = isInForce
       ? 'These rules are active.'
-      : 'These rules are not active. "costbook allocation apply", or the next ingest, applies the rules in jobs/allocation.yaml.';
+      : 'These rules are not active. "costbook allocation apply", or the next run, applies the rules in jobs/allocation.yaml.';
     await context.answer(
       { ...head, ...test, warnings: allocation?.warnings ?? [] },
       () => `${describeTest(test, context.layout)}${force}\n${describeCompleteness(state)}\n`,

@@ -148,7 +148,7 @@ function openLimit(
       new PlatformError(
         `the ingest took longer than ${minutes < 1 ? `${minutes * 60} s` : `${minutes} min`}` +
           `${waiting === undefined ? '' : `, waiting for ${waiting}`}. Loaded windows stay.`,
-        { code: 'timeout', next: wait('the next "costbook ingest" continues from there. --timeout allows more time.') },
+        { code: 'timeout', next: wait('the next run continues from there. --timeout allows more time.') },
       ),
     );
   }, lookMs);

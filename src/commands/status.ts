@@ -83,15 +83,22 @@ function datedWords(asOf: string | undefined, { accounts }: Status): string {
 }
 
 /** The answer to the question whether the numbers can be trusted. */
-function headline({ isTrustworthy, problems }: Status, paint: Paint): string {
+const proven = 'The books are proven and fresh.';
+
+function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): string {
   if (!isTrustworthy) return paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.'));
-  const yes = 'YES: everything in the books is proven and fresh.';
-  const isFailed = problems.some(({ key }) => key === 'run/ingest');
-  if (isFailed) return paint('yellow', paint('bold', `${yes} But the last ingest failed.`));
+  // Who reads the first line alone must not think that all is well.
+  const urgent = [
+    ...(problems.some(({ key }) => key === 'run/ingest') ? ['the last ingest failed'] : []),
+    ...(alerts.critical > 0
+      ? [`${counted(alerts.critical, 'critical alert')} ${alerts.critical === 1 ? 'is' : 'are'} open`]
+      : []),
+  ];
+  if (urgent.length > 0) return paint('red', paint('bold', `ACT: ${urgent.join(', and ')}. ${proven}`));
   const isToDo = problems.some(({ next }) => next.who === 'Act');
   return isToDo
-    ? paint('yellow', paint('bold', `${yes} But there is something to do.`))
-    : paint('green', paint('bold', yes));
+    ? paint('yellow', paint('bold', `ACT: something is to be done. ${proven}`))
+    : paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'));
 }
 
 function describe(status: Status, now: Instant, paint: Paint): string {

@@ -12,7 +12,7 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly previous?: PreviousPeriod | undefined;
   /** The part of `value` in hours that are not complete yet, which may grow; missing if there is none. Decimal text. */
   readonly incomplete?: string | undefined;
-  /** Budgets that are a part of this one and are expected to be exceeded too: what is saved there is saved here. */
+  /** Budgets that are a part of this one and are expected to be exceeded too. */
   readonly contains?: readonly string[] | undefined;
   /** How many more of these there are; left out if none. */
   readonly containsMore?: number | undefined;

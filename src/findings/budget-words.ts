@@ -1,7 +1,7 @@
 import { anomalySpan } from '../anomalies/index.ts';
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
-import { inUnit, isRatio, moneyOf, moneyText, percentOf, roughly, usd } from '../money/money.ts';
+import { centsAddingUp, inUnit, isRatio, moneyOf, moneyText, percentOf, roughly, usd } from '../money/money.ts';
 import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
@@ -154,14 +154,12 @@ function budgetStepOf(fact: BudgetWords): string {
   return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
 }
 
-/** ` Budget production is a part of this one: what is saved there is saved here.` */
-function containedWords({ contains = [], containsMore = 0, unit }: BudgetWords): string {
+/** ` Budget production is a part of this one: do not add up what to save in each.` */
+function containedWords({ contains = [], containsMore = 0 }: BudgetWords): string {
   if (contains.length === 0) return '';
-  const saved = unit === undefined || isRatio(unit) ? 'saved' : 'used less';
   const names = [...contains, ...(containsMore === 0 ? [] : [`${containsMore} more`])];
-  const [noun, are, there] =
-    names.length === 1 ? ['Budget', 'is a part', 'there'] : ['Budgets', 'are parts', 'in them'];
-  return ` ${noun} ${listed(names)} ${are} of this one: what is ${saved} ${there} is ${saved} here.`;
+  const [noun, are] = names.length === 1 ? ['Budget', 'is a part'] : ['Budgets', 'are parts'];
+  return ` ${noun} ${listed(names)} ${are} of this one: less cost there is less here, so do not add up their amounts.`;
 }
 
 /** Whether all hours of the period are complete. */
@@ -253,7 +251,7 @@ export function budgetFields(fact: BudgetWords): Card['fields'] {
       value: `${inUnit(fact.value, fact.unit)}${incompleteWords(fact)}`,
     },
     { label: 'Budget', value: budgetAmount(fact) },
-    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact.unit) }]),
+    ...(fact.parts === undefined ? [] : [{ label: 'Parts', value: partWords(fact.parts, fact) }]),
     { label: 'Threshold', value: [fact, ...(fact.also ?? [])].map(thresholdWords).join(', ') },
     { label: 'Period', value: `${fact.periodStart}/${fact.periodEnd}` },
   ];
@@ -276,8 +274,12 @@ function budgetAmount({ amount, carried, unit }: BudgetWords): string {
   return carried === undefined ? whole : `${whole}, of which ${inUnit(carried, unit)} are left from earlier periods`;
 }
 
-function partWords(parts: NonNullable<BudgetWords['parts']>, unit: string | undefined): string {
-  return parts.map(({ name, value }) => `${name} ${value === null ? 'not known' : inUnit(value, unit)}`).join(', ');
+function partWords(parts: NonNullable<BudgetWords['parts']>, { unit, value: whole }: BudgetWords): string {
+  const known = parts.flatMap(({ value }) => value ?? []);
+  const shown = unit === undefined && known.length === parts.length ? centsAddingUp(known, whole) : undefined;
+  return parts
+    .map(({ name, value }, index) => `${name} ${value === null ? 'not known' : inUnit(shown?.[index] ?? value, unit)}`)
+    .join(', ');
 }
 
 /** The largest resources of a budget. */
@@ -293,7 +295,7 @@ function driversOf({ previous, unit, ...fact }: BudgetWords): Card['list'] {
     });
   }
   if (drivers.length === 0) return undefined;
-  return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver)}: ${inUnit(driver.cost, unit)}`) };
+  return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver, drivers)}: ${inUnit(driver.cost, unit)}`) };
 }
 
 /** The costs of resources; `ended` names those whose unusual cost has ended, and `unusual` is what they cost together. */
@@ -312,12 +314,14 @@ export function driverList(
     label,
     items: drivers.map((driver) => {
       const note = driver.resourceName !== null && ended.includes(driver.resourceName) ? ` (${part}, has ended)` : '';
-      return `${nameOf(driver)}: ${usd(driver.cost, isSigned)}${note}`;
+      return `${nameOf(driver, drivers)}: ${usd(driver.cost, isSigned)}${note}`;
     }),
   };
 }
 
-function nameOf({ workspace, resourceType, resourceName }: Driver): string {
+/** The name of a resource; with its account if a list has several. */
+function nameOf({ account, workspace, resourceType, resourceName }: Driver, all: readonly Driver[]): string {
   const name = `${resourceType ?? '(no type)'} ${resourceName ?? '(no name)'}`;
-  return workspace === null ? name : `${name} in ${workspace}`;
+  const of = all.some((other) => other.account !== account) ? `, account ${account}` : '';
+  return workspace === null ? `${name}${of}` : `${name} in ${workspace}${of}`;
 }

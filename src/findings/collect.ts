@@ -285,7 +285,7 @@ async function readWorld(
   }: AlertFactsOptions,
 ): Promise<World> {
   const read = await readAccounts(connection, { now, freshnessHours, configured, cache });
-  const accounts = await withUsualCosts(connection, read, cache);
+  const accounts = await withUsualCosts(connection, read, now, cache);
   onProgress?.('checks');
   const ours = await readChecks(overlay);
   const hours = await hoursToCheck(connection, known);

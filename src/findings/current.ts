@@ -63,9 +63,8 @@ async function booksOfAccounts(connection: Connection, cache?: AnswerCache): Pro
 
 /** The accounts that should be up to date and are not, with what they usually cost. */
 export async function readOutOfDate(connection: Connection, asked: AccountsAsked): Promise<OutOfDate> {
-  return outOfDateIn({
-    accounts: await withUsualCosts(connection, await readAccounts(connection, asked), asked.cache),
-  });
+  const accounts = await withUsualCosts(connection, await readAccounts(connection, asked), asked.now, asked.cache);
+  return outOfDateIn({ accounts, now: asked.now }, 'failed');
 }
 
 /** The project whose checks are run again: in a child process, as they may be the user's. */
@@ -120,6 +119,7 @@ export async function currentCauses(
         (await readAccounts(connection, { now, freshnessHours, configured: [], known: project?.accounts })).map(
           outOfDateAsBefore(facts),
         ),
+        now,
       )
     : [];
   const checks = project === undefined ? [] : await checkAgain(facts, project);

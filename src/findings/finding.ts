@@ -6,6 +6,8 @@ export interface Reported {
   readonly causes?: readonly string[] | undefined;
   /** What was reported before, in one sentence; only if the cause is new. */
   readonly changedFrom?: string | undefined;
+  /** The amount that was reported last, USD as decimal text; left out before the second evaluation. */
+  readonly reportedAmount?: string | undefined;
   /** Changes with each report. An open alert is reported again if it differs. */
   readonly revision?: string | undefined;
 }
@@ -30,6 +32,8 @@ export interface Finding<K extends string = string> extends Reported {
 export type OutOfDate = readonly {
   readonly account: string;
   readonly completeThrough: string | null;
+  /** Whole hours since then. */
+  readonly missingHours?: number | undefined;
   /** What a day usually costs, USD as decimal text; left out if it is unknown. */
   readonly usualDaily?: string | undefined;
 }[];

@@ -1,4 +1,5 @@
 import type { Severity } from '../base/severity.ts';
+import { moneyOf, usd } from '../money/money.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { KnownAlert } from '../warehouse/watch/index.ts';
 import { nightsCause, outOfDateCause } from './causes.ts';
@@ -63,9 +64,12 @@ function overFact(fact: DataFact, world: World): DataFact {
 /** The most causes to store. A cause older than these may be reported again. */
 const maxCauses = 100;
 
+/** An amount is news again once it has doubled and grown by so much, in trillionths of a USD. */
+const leastGrowth = moneyOf('5');
+
 /**
- * Marks what is new in a fact compared with its open alert: a cause that was not reported since the alert was raised.
- * A cause that returns is not new. Neither is a consequence of another alert. Pure.
+ * Marks what is new in a fact compared with its open alert: a cause that was not reported since the alert was raised, or an
+ * amount at least twice the one reported last. A cause that returns is not new. Neither is a consequence of another alert. Pure.
  */
 export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefined, isConsequence: boolean): T {
   const kind = dataKindOf(fact);
@@ -74,14 +78,32 @@ export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefine
   const before = (open as DataFact).causes ?? kind?.causes?.(open as DataFact) ?? [];
   const added = isConsequence ? [] : now.filter((cause) => !before.includes(cause));
   if (now.length === 0 && before.length === 0) return fact;
-  if (added.length === 0) return { ...fact, causes: before, revision: open.revision };
+  const [amount, reported] = [
+    kind?.amount?.(fact),
+    (open as DataFact).reportedAmount ?? kind?.amount?.(open as DataFact),
+  ];
+  const hasGrown = !isConsequence && isMuchMore(amount, reported);
+  if (added.length === 0 && !hasGrown) {
+    return { ...fact, causes: before, revision: open.revision, reportedAmount: reported };
+  }
   const causes = [...before, ...added].slice(-maxCauses);
   const isOtherCause = added.some((cause) => cause !== outOfDateCause && cause !== nightsCause);
-  const changedFrom = isOtherCause ? (kind?.causeWords?.(open as DataFact) ?? '') : undefined;
+  const changedFrom = isOtherCause
+    ? (kind?.causeWords?.(open as DataFact) ?? '')
+    : hasGrown
+      ? usd(reported ?? '0')
+      : undefined;
   return {
     ...fact,
     causes,
-    revision: `${Number.parseInt(open.revision ?? '1', 10) + 1 || 2} ${added.join(', ')}`,
+    revision: `${Number.parseInt(open.revision ?? '1', 10) + 1 || 2} ${[...added, ...(hasGrown ? [amount] : [])].join(', ')}`,
     changedFrom,
+    reportedAmount: amount,
   };
+}
+
+function isMuchMore(amount: string | undefined, reported: string | undefined): boolean {
+  if (amount === undefined || reported === undefined) return false;
+  const [now, before] = [moneyOf(amount), moneyOf(reported)];
+  return now >= 2n * before && now - before >= leastGrowth;
 }

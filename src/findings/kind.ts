@@ -1,5 +1,5 @@
 import type { NextStep } from '../base/next-step.ts';
-import type { Instant } from '../time/time.ts';
+import { type Instant, wholeHoursSince } from '../time/time.ts';
 import type { UnprovenText } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { KnownAlert } from '../warehouse/watch/index.ts';
@@ -69,7 +69,7 @@ export interface AccountState {
   readonly isConfigured: boolean;
   readonly completeThrough: string | null;
   readonly isTooOld: boolean;
-  /** What a day usually costs, USD as decimal text; only if it is too old, and known. */
+  /** What a day usually costs, USD as decimal text; only if a day is missing, and it is known. */
   readonly usualDaily?: string | undefined;
   /** Null unless this machine's clock was ahead of the platform's, or behind it. */
   readonly clock: { readonly aheadSeconds: number; readonly platformAt: string; readonly localAt: string } | null;
@@ -93,9 +93,17 @@ export function throughOf({ accounts }: Pick<World, 'accounts'>, account: string
   return accounts.find((candidate) => candidate.account === account)?.completeThrough ?? null;
 }
 
-/** The accounts that should be up to date and are not. */
-export function outOfDateIn({ accounts }: Pick<World, 'accounts'>): OutOfDate {
+/** The accounts that should be up to date and are not; `failed`: a run should have loaded what they lack. */
+export function outOfDateIn({ accounts, now }: Pick<World, 'accounts' | 'now'>, failed?: 'failed'): OutOfDate {
   return accounts
-    .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
-    .map(({ account, completeThrough, usualDaily }) => ({ account, completeThrough, usualDaily }));
+    .filter((one) => one.isConfigured && (one.isTooOld || (failed !== undefined && lacksDay(one, now))))
+    .map(({ account, completeThrough, usualDaily }) => ({
+      ...{ account, completeThrough, usualDaily },
+      missingHours: wholeHoursSince(completeThrough, now),
+    }));
+}
+
+/** Whether a whole day is missing. */
+export function lacksDay({ completeThrough }: Pick<AccountState, 'completeThrough'>, now: Instant): boolean {
+  return (wholeHoursSince(completeThrough, now) ?? 24) >= 24;
 }

@@ -52,7 +52,7 @@ export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'de
 function withDate(sentence: string | undefined, fact: AlertFact): string | undefined {
   const { completeThrough } = fact;
   if (wordsOfKind(fact).isDated !== true || completeThrough === null) return sentence;
-  if (fact.kind === 'budget' && fact.shownIn !== undefined) return undefined;
+  if (fact.kind === 'budget' && fact.shownIn !== undefined) return sentence;
   const date = `Amounts as of ${completeThrough}.`;
   return sentence === undefined ? date : `${sentence} ${date}`;
 }

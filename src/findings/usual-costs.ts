@@ -1,6 +1,7 @@
 import { moneyOf, roughly } from '../money/money.ts';
-import { dayMs, type Instant } from '../time/time.ts';
+import type { Instant } from '../time/time.ts';
 import { type AnswerCache, type Connection, cachedRows } from '../warehouse/store/index.ts';
+import { lacksDay } from './kind.ts';
 
 /** What a day of each account usually costs, USD as decimal text. Accounts whose history is too short are left out. */
 export type UsualCosts = ReadonlyMap<string, string>;
@@ -11,30 +12,38 @@ export async function usualCosts(connection: Connection, cache?: AnswerCache): P
   return new Map(rows.map((row) => [String(row['account']), String(row['cost_a_day'])]));
 }
 
-/** The same accounts, with what a day of those that are too old usually costs. */
-export async function withUsualCosts<T extends { readonly account: string; readonly isTooOld: boolean }>(
+/** The same accounts, with what a day of those that lack one usually costs. */
+export async function withUsualCosts<T extends { readonly account: string; readonly completeThrough: string | null }>(
   connection: Connection,
   accounts: readonly T[],
+  now: Instant,
   cache?: AnswerCache,
 ): Promise<readonly (T & { readonly usualDaily?: string | undefined })[]> {
-  if (!accounts.some(({ isTooOld }) => isTooOld)) return accounts;
+  if (!accounts.some((one) => lacksDay(one, now))) return accounts;
   const usual = await usualCosts(connection, cache);
-  return accounts.map((one) => (one.isTooOld ? { ...one, usualDaily: usual.get(one.account) } : one));
+  return accounts.map((one) => (lacksDay(one, now) ? { ...one, usualDaily: usual.get(one.account) } : one));
 }
 
+/** From so many hours on, people count days. */
+const manyHours = 72;
+
 /**
- * That costs are missing, and how much, as far as it is known: `are missing, usually about 145 USD a day`. Given when the
- * books were complete, and the time, from the second whole day on also their sum: `are missing: about 435 USD of 3 days,
- * usually about 145 USD a day`. Pure.
+ * That costs are missing, and how much, as far as it is known: `are missing so far: about 192 USD (32 h at usually about
+ * 6.00 USD an hour)`. Pure.
+ * `differs`: a run has loaded what matches the platform's totals.
  */
 export function missingCostWords(
   usualDaily: string | undefined,
-  since?: { readonly completeThrough: string | null; readonly now: Instant },
+  hours: number | undefined,
+  differs?: 'differs',
 ): string {
-  if (usualDaily === undefined) return 'are missing, not zero';
-  const daily = `usually about ${roughly(usualDaily)} a day`;
-  const days = since?.completeThrough == null ? 0 : Math.floor((since.now - Date.parse(since.completeThrough)) / dayMs);
-  return days < 2
-    ? `are missing, ${daily}`
-    : `are missing: about ${roughly(moneyOf(usualDaily) * BigInt(days))} of ${days} days, ${daily}`;
+  if (differs !== undefined) return 'are in the books if they match the totals';
+  if (usualDaily === undefined) return 'are missing, not zero; their amount is unknown until they are loaded';
+  const daily = moneyOf(usualDaily);
+  const isMany = hours === undefined || hours >= manyHours;
+  const rate = isMany ? `${roughly(daily)} a day` : `${roughly(daily / 24n)} an hour`;
+  if (hours === undefined) return `are missing, usually about ${rate}`;
+  const span = isMany ? `${Math.floor(hours / 24)} days` : `${hours} h`;
+  const counted = isMany ? Math.floor(hours / 24) * 24 : hours;
+  return `are missing so far: about ${roughly((daily * BigInt(counted)) / 24n)} (${span} at usually about ${rate})`;
 }

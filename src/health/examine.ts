@@ -1,4 +1,5 @@
 import { exitCodeOf, exitCodes } from '../base/errors.ts';
+import { failuresOf } from '../base/failure.ts';
 import { causeInMisplaced } from '../base/misplaced.ts';
 import { type LocalConfig, usualFreshnessHours } from '../config/index.ts';
 import type { Job } from '../jobs/index.ts';
@@ -14,7 +15,9 @@ import {
   faultsIn,
   foundOf,
   isSameFault,
+  type Look,
   nothingSeen,
+  type Seen,
   withProblem,
 } from './found.ts';
 import { disk, fileModes, memory, misplaced, program } from './machine.ts';
@@ -63,9 +66,8 @@ export async function examine(examination: Examination, context: HealthContext):
   const wrongNow = new Map<string, number>(); // how far the clock in use is ahead of the platform's, if it is wrong
   for (const account of config?.accounts ?? []) {
     const of = account.id === undefined ? '' : ` ${account.id}`;
-    await look(`token${of}`, () => token(account, context, seen));
-    if (config !== undefined && !isOffline)
-      await look(`platform${of}`, () => platform(account, config, context, { isNowGiven, wrongNow, seen }));
+    const asked = config === undefined || isOffline ? undefined : { config, isNowGiven, wrongNow, seen };
+    await lookAtAccess(account, of, asked, { context, look, seen });
   }
   await look('disk', () => disk(context));
   await look('memory', memory);
@@ -82,6 +84,27 @@ export async function examine(examination: Examination, context: HealthContext):
   if (status !== undefined) await look('alerts', () => alerts(status, wrongNow, seen));
   context.progress('');
   return all;
+}
+
+/** Looks at an account's token and platform: a token that the platform refuses is not called fine. */
+async function lookAtAccess(
+  account: LocalConfig['accounts'][number],
+  of: string,
+  asked: (Parameters<typeof platform>[3] & { readonly config: LocalConfig }) | undefined,
+  { context, look, seen }: { readonly context: HealthContext; readonly look: Look; readonly seen: Seen },
+): Promise<void> {
+  let answer: Promise<readonly Found[]> | undefined;
+  await look(`token${of}`, async () => {
+    const found = await token(account, context, seen);
+    if (asked === undefined || found.some(({ state }) => state !== 'ok')) return found;
+    answer = platform(account, asked.config, context, asked);
+    const isRefused = await answer.then(
+      (all) => all.some(({ cause }) => typeof cause === 'object' && cause.code === 'answered_401'),
+      (error) => failuresOf(error).some(({ code }) => code === 'answered_401'),
+    );
+    return isRefused ? [] : found;
+  });
+  if (asked !== undefined) await look(`platform${of}`, () => answer ?? platform(account, asked.config, context, asked));
 }
 
 /** Collects and shows what is found. */

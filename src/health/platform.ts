@@ -26,7 +26,7 @@ export async function token(
   if (account.token.kind === 'oauth') return [ok(`${from}; each run gets its own, and renews it before it expires`)];
   const issued = await readToken(account.token, { dir, keepSecret, signal });
   const expiresAt = typeof issued === 'string' ? expiryOf(issued) : issued.expiresAt;
-  if (expiresAt === undefined) return [ok(`${from}; it has no expiry date`)];
+  if (expiresAt === undefined) return [ok(`${from}, without an expiry date`)];
   const at = formatInstant(expiresAt);
   const now = Date.now(); // the platform uses real time, also with --now
   if (expiresAt <= now) {
@@ -123,14 +123,14 @@ async function reducedAccessFound(
     const names = known.join(', ');
     return [
       warn(
-        `the token sees account ${about.account}, and the books have ${names}: the next ingest adds an account`,
+        `the token sees account ${about.account}, and the books have ${names}: the next run adds an account`,
         act(`use a token of ${names}, or set account in costbook.yaml.`),
       ),
     ];
   }
   const reduced = await reducedAccessOf(about, books, config);
   if (reduced === undefined) return [];
-  const words = `${reduced.found}. The next ingest changes nothing and ends with exit code ${exitCodes.unproven}`;
+  const words = `${reduced.found}. The next run changes nothing and ends with exit code ${exitCodes.unproven}`;
   return [fail(exitCodes.unproven, words, reduced.next)];
 }
 

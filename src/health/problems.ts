@@ -4,7 +4,7 @@ import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
 import { act, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
 import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
-import { type Instant, isOlder } from '../time/time.ts';
+import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
 import type { lastFetch } from '../warehouse/ledger/index.ts';
 import { lateWords } from './late-words.ts';
 import { type Problem, problemOf } from './problem.ts';
@@ -90,9 +90,13 @@ function lateProblem([first, ...others]: readonly LateAccount[], fetch: Fetch): 
 function lateAccounts({ accounts, now, freshnessHours }: ProblemsAsked): readonly LateAccount[] {
   return accounts
     .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
-    .map(({ account, completeThrough, usualDaily }) => ({
+    .map(({ account, completeThrough, usualDaily, unproven }) => ({
       key: keyOfFinding('stale', account),
-      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missingCostWords(usualDaily, { completeThrough, now })}`,
+      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missingCostWords(
+        usualDaily,
+        wholeHoursSince(completeThrough, now),
+        unproven.length > 0 ? 'differs' : undefined,
+      )}`,
     }));
 }
 

@@ -25,7 +25,7 @@ export interface AccountStatus {
   readonly isConfigured: boolean;
   /** Whether complete-through is older than freshness allows; true for an account that was never loaded. */
   readonly isTooOld: boolean;
-  /** What a day usually costs, USD as decimal text; only if its books are too old and this is known. */
+  /** What a day usually costs, USD as decimal text; only if a day is missing and this is known. */
   readonly usualDaily?: string | undefined;
   /** Decimals of the platform's own totals; half a unit of the last one is part of each tolerance. */
   readonly totalDecimals: { readonly cost: number; readonly usage: number };

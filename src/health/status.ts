@@ -118,7 +118,7 @@ async function readBooks(
   const found = await Promise.all(
     rows.map((row) => accountStatus(row, connection, { tooOldBefore, configured, listed })),
   );
-  const accounts = await withUsualCosts(connection, found);
+  const accounts = await withUsualCosts(connection, found, now);
   const last = (await closedMonths(connection)).at(-1);
   const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
   const differing = (last === undefined ? [] : await differingCloses(connection)).map((each) => ({

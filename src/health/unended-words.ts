@@ -34,6 +34,6 @@ function stepWhileActive({ command, startedAt }: UnendedRun, now: Instant): Next
 
 function stepAfterKill(commandLine: string): NextStep {
   return isRepeated(commandLine)
-    ? wait(`the next run fetches what is missing. To run it now: "costbook ${commandLine}".`)
+    ? wait(`the next run, within a day, loads what is missing. To load it now, run "costbook ${commandLine}".`)
     : startAgain(commandLine);
 }

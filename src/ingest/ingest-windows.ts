@@ -476,7 +476,7 @@ class WindowsIngest {
         left.isYoung ? 'window.young' : 'window.unproven',
         left.isYoung
           ? "The newest hours do not match the platform's totals yet; the next run fetches them again"
-          : 'The window was not loaded and the books keep their numbers; the next ingest fetches it again',
+          : 'The window was not loaded and the books keep their numbers; the next run fetches it again',
         { account, window: formatWindow(left.window), reason: left.reason },
       );
     }

@@ -434,7 +434,7 @@ function contradictionsOf(question: PastQuery, query: Query, found: PastComparis
     if (largest === undefined) return [];
     const reason =
       `${describe(question, largest)}; the platform's hours and its ${question.unit}s contradict each other; the books keep ` +
-      'the hours, and the next ingest checks again';
+      'the hours, and the next run checks again';
     const inCost = own.filter((one) => Math.abs(Number(one.costDifference)) > one.costTolerance);
     const costDifference = largestMagnitude(inCost.map((one) => one.costDifference));
     return bucketsIn(query, own).map((window) => ({ billingDimension, window, reason, costDifference }));

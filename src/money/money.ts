@@ -128,6 +128,23 @@ export function cents(usd: Amount): string {
   return decimalOfWhole(rounded(moneyOf(usd), 10_000_000_000n), 2);
 }
 
+/**
+ * Parts of a sum in whole cents that add up to the sum in whole cents: those with the largest remainders are rounded up. A part
+ * below a cent stays as it is. Decimal text. Pure.
+ */
+export function centsAddingUp(parts: readonly Amount[], whole: Amount): readonly string[] {
+  const cent = 10n ** BigInt(usdDecimals - 2);
+  const exact = parts.map((part) => moneyOf(part));
+  const floors = exact.map((part) => part / cent - (part % cent < 0n ? 1n : 0n));
+  const missing = rounded(moneyOf(whole), cent) - floors.reduce((sum, part) => sum + part, 0n);
+  const order = exact
+    .map((part, index) => ({ index, left: part - (floors[index] ?? 0n) * cent }))
+    .toSorted((a, b) => Number(b.left - a.left));
+  if (missing < 0n || missing > BigInt(parts.length)) return exact.map(moneyText); // they are not all of the sum
+  const up = new Set(order.slice(0, Number(missing)).map(({ index }) => index));
+  return exact.map((part, index) => moneyText(((floors[index] ?? 0n) + (up.has(index) ? 1n : 0n)) * cent || part));
+}
+
 /** A sum as a percentage of another, to a tenth; 100 only if it is reached. */
 export function percentOf(value: Amount, whole: Amount): number {
   const divisor = moneyOf(whole);

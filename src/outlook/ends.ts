@@ -11,6 +11,17 @@ export interface ExpectedRest {
   readonly anomalies?: readonly { readonly key: string; readonly added: bigint }[] | undefined;
 }
 
+/**
+ * A forecast that is not below what is spent: hours that are not complete yet may have cost more than all that was expected.
+ * Messages, tables and pages show this one. Pure.
+ */
+export function notBelowSpent<T extends { readonly kind: string }>(forecast: T, spent: bigint | undefined): T {
+  if (spent === undefined || !('mean' in forecast)) return forecast;
+  const ends = forecast as T & { readonly mean: bigint; readonly low: bigint; readonly high: bigint };
+  const [mean, low, high] = [ends.mean, ends.low, ends.high].map((end) => largerOf(end, spent));
+  return { ...forecast, mean, low, high };
+}
+
 /** A running period. Amounts are trillionths of its unit. */
 export interface RunningPeriod {
   readonly period: Window;

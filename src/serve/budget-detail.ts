@@ -1,12 +1,12 @@
 import { CostbookError } from '../base/errors.ts';
 import { type BudgetWithStored, type BurnStep, burnUpRows, perWords, readBurnUp } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget, carriedIn, unitOf } from '../budgets/rules/index.ts';
-import { othersOf } from '../budgets/show/index.ts';
+import { daysLeft, othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { groupedAmount, moneyText, usdUnit } from '../money/money.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
-import { dayMs, formatInstant } from '../time/time.ts';
+import { formatInstant } from '../time/time.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
 import type { Filters } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -81,26 +81,26 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const unit = unitOf(budget);
   const shown = (whole: bigint) => amountCell(budget, whole, false);
   const grouped = (whole: bigint) => groupedAmount(whole, unit);
-  const daysLeft = Math.max(0, Math.floor(((period.end - now) / dayMs) * 10) / 10);
-  const left = spent === undefined ? undefined : limit - spent;
+  const left = daysLeft(period, completeThrough, now);
+  const unspent = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
 <div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
     spent === undefined
       ? ''
-      : html` ${unit}<div class="note">${shareOf(budget, period, spent)} % of ${shown(limit)}${carriedWords(budget, period.name)}; ${left !== undefined && left < 0n ? html`${shown(-left)} over` : html`${shown(left ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
+      : html` ${unit}<div class="note">${shareOf(budget, period, spent)} % of ${shown(limit)}${carriedWords(budget, period.name)}; ${unspent !== undefined && unspent < 0n ? html`${shown(-unspent)} over` : html`${shown(unspent ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
       : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
   }</dd></div>
-<div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${daysLeft.toFixed(1)} days left; ${
+<div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${left.toFixed(1)} days left; ${
     per !== undefined
       ? perWords(per)
       : burnRate === undefined
         ? 'pace not known'
         : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
-  }${per === undefined && daysLeft >= 1 && left !== undefined && left > 0n ? html`; ${groupedAmount(String(Number(moneyText(left)) / daysLeft), unit)} a day would stay within` : ''}</div></dd></div>
+  }${per === undefined && left >= 1 && unspent !== undefined && unspent > 0n ? html`; ${groupedAmount(String(Number(moneyText(unspent)) / left), unit)} a day would stay within` : ''}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
 </dl>`;
 }

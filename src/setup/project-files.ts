@@ -107,7 +107,7 @@ ${since}
 #settleDays: 3
 
 # How old the complete-through instant may be. If it is older, the books are out of date, and Costbook sends an alert.
-#freshness: 26h
+#freshness: 30h
 
 # Where alerts are sent (costbook alert). Secrets come from the environment, see .env.example.
 #sinks:

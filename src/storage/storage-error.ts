@@ -1,5 +1,5 @@
 import { CostbookError, exitCodes, firstLineOf, isSystemError, UsageError } from '../base/errors.ts';
-import { act, type NextStep, wait } from '../base/next-step.ts';
+import { act, type NextStep, nextRun, wait } from '../base/next-step.ts';
 
 /** An object store refused a request or could not be reached. */
 export class StorageError extends CostbookError {
@@ -95,7 +95,7 @@ function foundBy(status: number | undefined, word: string, error: unknown): [str
     const isTime = /Timeout/i.test(word) || /timed? ?out/i.test(first);
     return [
       isTime ? 'the store did not answer in time' : `the store cannot be reached (${first})`,
-      wait('the next run continues from there. Act if it fails again: check storage.endpoint and the network.'),
+      wait(nextRun('continues from there', 'check storage.endpoint and the network')),
     ];
   }
   const found = `the store answered ${status} ${word}`;
@@ -105,7 +105,7 @@ function foundBy(status: number | undefined, word: string, error: unknown): [str
     return [`${found}: it has no room`, act('give the bucket more room, or remove what nobody needs.')];
   }
   if (status >= 500 || status === 429) {
-    return [found, wait('the next run continues from there. Act if it fails again: ask who runs the store.')];
+    return [found, wait(nextRun('continues from there', 'ask who runs the store'))];
   }
   return [`${found} (${firstLineOf(error).slice(0, 200)})`, act('check the settings under storage.')];
 }

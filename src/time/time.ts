@@ -96,6 +96,11 @@ export function isOlder(at: string | null, now: Instant, hours: number): boolean
   return at !== null && Date.parse(at) < now - hours * hourMs;
 }
 
+/** Whole hours since an instant; undefined for none. Pure. */
+export function wholeHoursSince(at: string | null, now: Instant): number | undefined {
+  return at === null ? undefined : Math.floor((now - Date.parse(at)) / hourMs);
+}
+
 const durationUnits = new Map([
   ['s', 1000],
   ['m', 60_000],

@@ -62,8 +62,8 @@ describe('budgets', () => {
     expect(stdout).toBe(
       `budget      period   USD spent  of USD       %  days left  USD a day  USD forecast  state     complete through
 ──────────  ───────  ─────────  ──────  ──────  ─────────  ─────────  ────────────  ────────  ────────────────────
-everything  2026-10      69.00  100.00   69.00       23.8       9.86          none  WARNING   2026-10-08T00:00:00Z
-north       2026-10      60.00   60.00  100.00       23.8       8.57          none  EXCEEDED  2026-10-08T00:00:00Z
+everything  2026-10      69.00  100.00   69.00       24.0       9.86          none  WARNING   2026-10-08T00:00:00Z
+north       2026-10      60.00   60.00  100.00       24.0       8.57          none  EXCEEDED  2026-10-08T00:00:00Z
 USD a day: of the last 168 complete hours 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z
 no forecast of everything, north: too little history: 5 complete days since its first cost, for 24 to come
 at the pace of its complete hours, a period ends: everything at 354.93 USD, north at 308.63 USD
@@ -87,10 +87,10 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       stdout,
     ).toBe(`budget      period       spent        of  unit                %  days left  a day  forecast  state      complete through
 ──────────  ───────  ─────────  ────────  ─────────────  ──────  ─────────  ─────  ────────  ─────────  ────────────────────
-everything  2026-10      69.00    100.00  USD             69.00       23.8   9.86      none  OK         2026-10-08T00:00:00Z
-runtime     2026-10      60000     50000  GB-seconds     120.00       23.8   8571      none  EXCEEDED   2026-10-08T00:00:00Z
-hours       2026-10      19.17    100.00  GB-hours        19.17       23.8   2.74      none  OK         2026-10-08T00:00:00Z
-orders      2026-10   0.550000  0.500000  USD per order  110.00       23.8             none  EXCEEDED   2026-10-04T00:00:00Z
+everything  2026-10      69.00    100.00  USD             69.00       24.0   9.86      none  OK         2026-10-08T00:00:00Z
+runtime     2026-10      60000     50000  GB-seconds     120.00       24.0   8571      none  EXCEEDED   2026-10-08T00:00:00Z
+hours       2026-10      19.17    100.00  GB-hours        19.17       24.0   2.74      none  OK         2026-10-08T00:00:00Z
+orders      2026-10   0.550000  0.500000  USD per order  110.00       28.0             none  EXCEEDED   2026-10-04T00:00:00Z
 visits      2026-10  no counts  0.500000  USD per visit               23.8             none  NO COUNTS  nothing yet
 runtime counts GB-seconds of sandbox_compute_runtime_gbs
 hours counts GB-hours of sandbox_compute_runtime_gbs, volume_storage_gbs; name billing_dimension in its scope to count fewer
@@ -145,7 +145,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       spentSince: '0.000000000000',
       amount: '60.000000000000',
       share: '100.00',
-      daysLeft: 23.8,
+      daysLeft: 24,
       burnRate: {
         perDay: '8.571428571429',
         from: '2026-10-01T00:00:00Z',
@@ -217,7 +217,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
         '  - { name: all, period: monthly, amount: 500 USD }\n',
     );
     const { exitCode, stdout, stderr } = await run('--exit-code', '--file', file);
-    expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +23.8 +not known +none +not known +2026-10-08T00:00:00Z$/m);
+    expect(stdout).toMatch(/^team +2026-10 +not known +5.00 +24.0 +not known +none +not known +2026-10-08T00:00:00Z$/m);
     expect(stdout).toMatch(/^all +2026-10 +69.00 +500.00 +13.80 /m);
     expect(stderr).toContain(
       'warning: budget team, 2026-10 is not complete: scope.owner needs an allocation, but no cost in these books has an owner; write jobs/allocation.yaml',

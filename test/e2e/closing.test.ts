@@ -349,7 +349,7 @@ test('the alert of a closed month follows every reopen and close, with both part
   await run('2026-10-12T13:00:00Z', 'alert');
   const recipe = '"costbook close 2026-09 --invoice acc_one=7.01"';
   expect(await shown('2026-10-12T13:10:00Z')).toContain(
-    `the close of 2026-10 will show the difference as a correction. "costbook restatements" lists what changed. To have it in 2026-09 instead, run "costbook reopen 2026-09 --reason correction", then ${recipe} with the corrected total of the invoice of 2026-09: with the old one, no month would bill it.`,
+    `the close of 2026-10 will show the difference as a correction. "costbook restatements" lists what changed. To have it in 2026-09 instead, run "costbook reopen 2026-09 --reason correction", then ${recipe}, but with the corrected total of the invoice of 2026-09 in place of the one above: with the old one, no month would bill it.`,
   );
 
   await night('2026-11-05T12:30:00Z');

@@ -143,7 +143,7 @@ describe('costbook doctor', () => {
       'answered 404',
     ],
     ['a token that has expired', { env: { COSTBOOK_TOKEN: jwt(Date.now() - 1000) } }, 3, 'token acc_one', 'expired at'],
-    ['books that are too old', { now: '2026-09-08T12:30:00Z' }, 4, 'books', 'the limit is 26 h'],
+    ['books that are too old', { now: '2026-09-08T12:30:00Z' }, 4, 'books', 'the limit is 30 h'],
     ['a mistake in the file', { yaml: 'settleDay: 3\n' }, 2, 'configuration', 'settleDay'],
     [
       'a missing token file',

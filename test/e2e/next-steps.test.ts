@@ -69,7 +69,7 @@ describe.concurrent('a run that was killed', () => {
     const { dir } = await killedRun();
     const found =
       'run 3 (run nightly) of 2026-09-12T12:30:00Z was interrupted in the step ingest. The books are intact';
-    const step = 'Wait: the next run fetches what is missing. To run it now: "costbook run nightly".';
+    const step = 'Wait: the next run, within a day, loads what is missing. To load it now, run "costbook run nightly".';
     const status = await runCli(['status', '--now', now, '--dir', dir]);
     expect(status.stdout).toContain(`  - ${found}\n    ${step}\n`);
     expect(status.stdout).toMatch(/^YES/);

@@ -73,7 +73,9 @@ describe.concurrent('every surface says the same', () => {
     of.platform.failures = [{ times: 10_000, status: 200, headers: { 'content-encoding': 'br' }, body: 'x' }];
     expect((await of.run(nextNight, 'run', 'nightly')).exitCode).toBe(3);
     expect(await of.steps(nextNight)).toEqual(
-      everywhere('Wait: the next run fetches what is missing. If it fails a second night, Costbook says what to do.'),
+      everywhere(
+        "Wait: the next run, within a day, loads what is missing. If it fails too, ask the platform's support for the reason.",
+      ),
     );
     expect(keysIn(of.sink)).toEqual(['run/ingest']);
     const second = await of.run(thirdNight, 'run', 'nightly');
@@ -139,7 +141,7 @@ describe.concurrent('every surface says the same', () => {
     expect(await of.steps(nextNight)).toEqual(everywhere(step));
     expect(of.sink.told.at(-1)?.body.text).toContain(step);
     const status = await of.run(nextNight, 'status');
-    expect(status.stdout).toMatch(/^YES: .* But there is something to do\.\n/);
+    expect(status.stdout).toMatch(/^ACT: .* The books are proven and fresh\.\n/);
     const budgets = await of.run(nextNight, 'budgets');
     expect(budgets).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('500.00') });
     expect(budgets.stderr).toContain('rates.csv: found no such file');

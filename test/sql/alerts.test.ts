@@ -86,7 +86,7 @@ describe('facts about the data', () => {
         state: 'raised',
         completeThrough: '2026-09-07T00:00:00Z',
         freshnessHours: 26,
-        ...{ command: 'ingest', fetchedAt: null, isIdle: false },
+        ...{ command: 'ingest', fetchedAt: null, isIdle: false, missingHours: 50 },
       },
     ]);
     expect(await factsOf(old, ['acc_two'])).toEqual([]);
@@ -115,16 +115,19 @@ describe('facts about the data', () => {
       return facts.flatMap((fact) => cardOf(entryOf(fact)).sentences);
     };
     // 31 August to 6 September: 210 USD in seven days.
-    const sentence = 'Costs of acc_one since 2026-09-07T00:00:00Z are missing, usually about 30 USD a day.';
+    const amount = 'are missing so far: about 63 USD (50 h at usually about 1.25 USD an hour).';
+    const sentence = `Costs of acc_one since 2026-09-07T00:00:00Z ${amount}`;
     expect(await missing({ runs: [failed] })).toContainEqual(expect.stringContaining(sentence));
-    expect(await missing({ unproven: windows })).toContainEqual(expect.stringContaining(sentence));
-    expect(await missing({})).toEqual([
-      expect.stringContaining('later costs are missing, usually about 30 USD a day.'),
-    ]);
+    expect(await missing({ unproven: windows })).toContainEqual(
+      expect.stringContaining('later costs are in the books if they match'),
+    );
+    expect(await missing({})).toEqual([expect.stringContaining(`later costs ${amount}`)]);
     const young = { ...given, costs: costs.slice(1) };
-    expect(await missing(young)).toEqual([expect.stringMatching(/later costs are missing, not zero\.$/)]);
+    expect(await missing(young)).toEqual([
+      expect.stringMatching(/later costs are missing, not zero; their amount is unknown until they are loaded\.$/),
+    ]);
     expect(await missing({ ...given, accounts: [{ history_start: '2026-09-01' }] })).toEqual([
-      expect.stringMatching(/later costs are missing, not zero\.$/),
+      expect.stringMatching(/later costs are missing, not zero; their amount is unknown until they are loaded\.$/),
     ]);
   });
 
@@ -159,11 +162,28 @@ describe('facts about the data', () => {
       return { fact, step: nextWords(stepOf(fact)) };
     };
     const [second, third, fourth] = [await stepAfter(2), await stepAfter(3), await stepAfter(4)];
-    expect(second.step).toMatch(/^Wait: .* still differ after three nights/);
+    expect(second.step).toMatch(/^Wait: .* until the third night\. If they still differ then, send/);
     expect(third.step).toMatch(/^Act: these hours have differed on three nights\. .*costbook sql 'from reconciliation/);
     expect(withNews(third.fact, second.fact, false).revision).toBe('2 three nights');
     const reported = withNews(third.fact, second.fact, false);
     expect(withNews(fourth.fact, reported, false).revision).toBe(reported.revision);
+  });
+
+  test('hours that differ are reported again when their amount has doubled and grown by 5 USD since the last report', async () => {
+    const unproven = [{ window_start: '2026-08-03', window_end: '2026-08-04' }];
+    const [found] = await factsOf({ ...fresh, unproven });
+    if (found?.kind !== 'unproven') throw new Error('nothing is unproven');
+    const raised = withNews({ ...found, difference: '7.26' }, undefined, false);
+    const more = withNews({ ...found, difference: '12.1' }, raised, false);
+    expect(more).toMatchObject({ revision: undefined, reportedAmount: '7.26' });
+    const grown = withNews({ ...found, difference: '16.93' }, more, false);
+    expect(grown).toMatchObject({ revision: '2 16.93', changedFrom: '7.26 USD', reportedAmount: '16.93' });
+    const small = withNews(
+      { ...found, difference: '4' },
+      withNews({ ...found, difference: '1' }, undefined, false),
+      false,
+    );
+    expect(small.revision).toBeUndefined();
   });
 
   test('hours that differ keep their count of nights while a part of them is proven, and lose it after a night between', async () => {
@@ -311,7 +331,9 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...old, runs: [down] })).toMatchObject([
       { key: 'run/ingest', causes: expect.arrayContaining(['out of date']), outOfDate: [{ account: 'acc_one' }] },
     ]);
-    expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([{ key: 'run/ingest', outOfDate: [] }]);
+    expect(await factsOf({ ...fresh, runs: [down] })).toMatchObject([
+      { key: 'run/ingest', outOfDate: [{ account: 'acc_one', missingHours: 26 }] },
+    ]);
   });
 
   test('holes that unproven windows leave, and listings that a failed ingest left unread, are no facts of their own', async () => {

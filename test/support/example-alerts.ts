@@ -52,8 +52,8 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     key: 'stale/acc_main',
     kind: 'stale',
     severity: 'critical',
-    freshnessHours: 26,
-    usualDaily: '145.2',
+    freshnessHours: 30,
+    ...{ usualDaily: '145.2', missingHours: 32 },
   },
   clock: {
     ...head,
@@ -81,7 +81,14 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         nights: 2,
       },
     ],
-    outOfDate: [{ account: 'acc_main', completeThrough: '2026-10-19T02:00:00Z', usualDaily: '145.200000000000' }],
+    outOfDate: [
+      {
+        account: 'acc_main',
+        completeThrough: '2026-10-19T02:00:00Z',
+        missingHours: 48,
+        usualDaily: '145.200000000000',
+      },
+    ],
   },
   check: {
     ...head,

@@ -216,7 +216,7 @@ describe('the text of an anomaly', () => {
     );
     expect(lines[0]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[1]).toContain('Budget customer-demos is 4.26 USD over');
-    expect(lines[2]).toBe('It adds to budget everything, too.');
+    expect(lines[2]).toBe('Its cost also counts in budget everything.');
     expect(lines[3]).toContain('Act: check what demo-analyst runs and when');
     expect(lines).toContain('Total difference: +543.95 USD, about 89 USD on a whole day');
     expect(lines).toContain('Last message: +191.57 USD through 22 Oct');

@@ -254,7 +254,7 @@ describe('the next step of a failed run that carries one', () => {
     expect(once).toMatchObject({ key: 'run/killed', severity: 'warning', state: 'raised' });
     expect(wordsOfAlert(once as AlertFact)).toMatchObject({
       title: 'run nightly (in its step check) was killed',
-      next: 'No action needed: the runs after it catch up.',
+      next: 'No action needed: the next run loads what this one missed.',
     });
     expect(stepOf(factsOf({ runs: [killed(3)] })[0] as never)).toMatchObject({
       who: 'Act',
@@ -266,7 +266,7 @@ describe('the next step of a failed run that carries one', () => {
     expect(words).toMatchObject({
       next: 'Act: no later run does this by itself. Run "costbook close 2026-09 --invoice none" again.',
     });
-    expect(JSON.stringify(words)).not.toContain('load what it missed');
+    expect(JSON.stringify(words)).not.toContain('no cost is lost');
     const open = { key: 'run/killed', occurrence: 1, isOpen: true, isNotified: true, acknowledgedUntil: undefined };
     const known = { ...open, raisedAt: start, fact: JSON.stringify(once), sinks: ['out'] };
     expect(factsOf({}, [known])).toMatchObject([{ key: 'run/killed', state: 'withdrawn' }]);
@@ -293,10 +293,10 @@ describe('the next step of a failed run that carries one', () => {
       }).words;
     const ofAnother = [{ account: 'acc_labs', invoiced: '2' }];
     expect(words([], ofAnother)).toMatch(
-      /acc_main=3" with the corrected total of the invoice of 2026-11: with the old one, 2026-11 would bill its part again\.$/,
+      /acc_main=3", but with the corrected total of the invoice of 2026-11 in place of the one above: with the old one, 2026-11 would bill its part again\.$/,
     );
     expect(words(inThird, inThird)).toMatch(
-      / with the corrected totals of the invoices of 2026-09, 2026-10, 2026-11: with the old ones, 2026-09 would not bill it, and 2026-10, 2026-11 would bill their parts again\.$/,
+      /, but with the corrected totals of the invoices of 2026-09, 2026-10, 2026-11 in place of the ones above: with the old ones, 2026-09 would not bill it, and 2026-10, 2026-11 would bill their parts again\.$/,
     );
     expect(stepOf({ ...months, account: 'acc_labs' }).words).not.toContain('corrected');
   });

@@ -25,7 +25,8 @@ const about = 'account acc_one, window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z
 const values = { accountId: 'acc_one', startTime: '2026-10-01T00:00:00Z', endTime: '2026-10-08T00:00:00Z' };
 const request = 'window 2026-10-01T00:00:00Z/2026-10-08T00:00:00Z, detail, page 3';
 const tooLarge = 'Check the URL. If it is right, report this to the platform: no page of its API is that large.';
-const nothingChanged = 'The next run fetches what is missing. If it fails a second night, Costbook says what to do.';
+const nothingChanged =
+  "The next run, within a day, loads what is missing. If it fails too, ask the platform's support for the reason.";
 
 function ask(client: Client, signal = never()): Promise<unknown> {
   return client.call(operations.metrics, values, about, asJson, signal);

@@ -56,7 +56,7 @@ describe('parseConfig: resolved values', () => {
       settleDays: 3,
       closeAfterDays: 3,
       lagHours: 2,
-      freshnessHours: 26,
+      freshnessHours: 30,
       verifyDays: 400,
       deepVerifyPages: 2,
       calendar: { dates: [], files: [] },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectedEnd } from '../../src/outlook/ends.ts';
+import { expectedEnd, notBelowSpent } from '../../src/outlook/ends.ts';
 import { costAtPace, costOfDay, knownHours } from '../../src/outlook/pace.ts';
 
 const period = { start: Date.UTC(2026, 10), end: Date.UTC(2026, 11) };
@@ -43,6 +43,13 @@ describe('the end of a period', () => {
     expect(end(1n, 1n, { completeThrough: period.start })).toBeUndefined();
     expect(end(1n, 1n, { completeThrough: period.end })).toBeUndefined();
   });
+});
+
+test('a forecast that is below what is spent ends at it; any other one stays', () => {
+  const forecast = { kind: 'forecast', mean: 5n, low: 3n, high: 9n };
+  expect(notBelowSpent(forecast, 7n)).toEqual({ kind: 'forecast', mean: 7n, low: 7n, high: 9n });
+  expect(notBelowSpent(forecast, 2n)).toEqual(forecast);
+  expect(notBelowSpent({ kind: 'none' }, 7n)).toEqual({ kind: 'none' });
 });
 
 describe('a pace', () => {

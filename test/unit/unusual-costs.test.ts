@@ -5,7 +5,7 @@ import type { PaceForecast } from '../../src/budgets/rules/period-forecast.ts';
 import type { SpendNow } from '../../src/budgets/spend/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
-import { wholeOfDecimal } from '../../src/money/money.ts';
+import { cents, centsAddingUp, wholeOfDecimal } from '../../src/money/money.ts';
 import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 
@@ -205,4 +205,11 @@ describe('an anomaly that has ended', () => {
     expect(namedAnomalies([], [runaway], [])).toEqual([]);
     expect(namedAnomalies([runaway], [runaway], [row('over', '1')])).toEqual([runaway]);
   });
+});
+
+test('parts in cents add up to their sum in cents; those that are not all of it are rounded one by one', () => {
+  const shown = (parts: readonly string[], whole: string) => centsAddingUp(parts, whole).map((part) => cents(part));
+  expect(shown(['62.333', '62.333', '62.333'], '186.999')).toEqual(['62.34', '62.33', '62.33']);
+  expect(shown(['-1.005', '3.01'], '2.005')).toEqual(['-1.00', '3.01']);
+  expect(shown(['1.006', '2'], '10')).toEqual(['1.01', '2.00']);
 });

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { notBelowSpent } from '../../outlook/index.ts';
 import {
   type CalendarPeriod,
   calendarOf,
@@ -214,7 +215,7 @@ export function withForecasts<T extends Spend>(spends: readonly T[], forecasts: 
       ({ scope, period }) =>
         scope.kind === 'budget' && scope.budget.name === spend.budget && period.start === spend.period.start,
     );
-    return own === undefined ? spend : { ...spend, forecast: own.forecast };
+    return own === undefined ? spend : { ...spend, forecast: notBelowSpent(own.forecast, spend.spent) };
   });
 }
 

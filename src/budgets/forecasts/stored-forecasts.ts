@@ -1,4 +1,5 @@
 import { moneyOf, moneyText } from '../../money/money.ts';
+import { notBelowSpent } from '../../outlook/index.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant } from '../../time/time.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
@@ -55,7 +56,7 @@ export async function readBudgetsWithStored(
         each['period_kind'] === budget.period &&
         each['period'] === period.name,
     );
-    const forecast = forecastOf(budget, period, row);
+    const forecast = notBelowSpent(forecastOf(budget, period, row), spend.spent);
     return [{ budget, spend, forecast, state: stateOf(budget, period, spend, forecast) }];
   });
 }

@@ -5,6 +5,7 @@ export {
   type BudgetNow,
   budgetsToJson,
   type CompleteThrough,
+  daysLeft,
   describeBudgets,
   notBegun,
   othersOf,

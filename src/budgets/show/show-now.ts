@@ -1,6 +1,14 @@
 import { inUnit, moneyText, shownAmount, trimmedDecimal, usdUnit } from '../../money/money.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../../terminal/index.ts';
-import { type CalendarPeriod, dayMs, formatInstant, formatWindow, hoursIn, type Instant } from '../../time/time.ts';
+import {
+  type CalendarPeriod,
+  dayMs,
+  formatInstant,
+  formatWindow,
+  hoursIn,
+  type Instant,
+  type Window,
+} from '../../time/time.ts';
 import { describeOrigins, originJson } from '../forecasts/cached-forecasts.ts';
 import type { ScopeForecast } from '../forecasts/forecast-rows.ts';
 import { forecastSentence, perWords } from '../forecasts/forecast-words.ts';
@@ -74,7 +82,7 @@ export function budgetsToJson(
         ...carriedJson(budget, period),
         /** Percent of the budget's amount. */
         share: spent === undefined ? null : shareOf(budget, period, spent),
-        daysLeft: daysLeft(period.end, now),
+        daysLeft: daysLeft(period, completeThrough, now),
         burnRate:
           burnRate === undefined
             ? null
@@ -193,9 +201,10 @@ function isThresholdReached(
   return forecast.kind === 'none' ? null : isReached(budget, threshold, period, forecast.mean);
 }
 
-/** Days until a period ends, to a tenth. */
-function daysLeft(end: Instant, now: Instant): number {
-  return Math.floor(((end - now) / dayMs) * 10) / 10;
+/** Days of a period that its complete hours leave, as the spend is of these hours, to a tenth; before any, days from now. */
+export function daysLeft({ start, end }: Window, completeThrough: Instant | undefined, now: Instant): number {
+  const from = Math.min(end, Math.max(start, completeThrough ?? now));
+  return Math.floor(((end - from) / dayMs) * 10) / 10;
 }
 
 /** The columns with amounts: of budgets in USD, and of budgets in several units. */
@@ -275,7 +284,7 @@ function rowOf(
     [columns.of]: amount(amountIn(budget, period.name)),
     unit: unitOf(budget),
     '%': spent === undefined ? undefined : shareOf(budget, period, spent),
-    'days left': daysLeft(period.end, now).toFixed(1),
+    'days left': daysLeft(period, completeThrough, now).toFixed(1),
     [columns.daily]: burnRate !== undefined ? amount(burnRate.perDay) : budget.per ? undefined : 'not known',
     [columns.forecast]: forecast.kind === 'none' ? 'none' : amount(forecast.mean),
     state: state ?? 'not known',

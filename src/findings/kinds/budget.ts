@@ -17,7 +17,10 @@ export const budget: WordsOfKind<BudgetAlertFact> = {
   words: (fact) =>
     // What it says is said by the other one.
     fact.shownIn !== undefined
-      ? { title: `Budget ${fact.budget}: ${alsoWords(fact)} in ${fact.period} too`, sentences: [] }
+      ? {
+          title: `Budget ${fact.budget}: ${alsoWords(fact)} in ${fact.period}`,
+          sentences: ['Another alert about this budget says how much, and what to do.'],
+        }
       : withGaps(
           fact,
           fact.of === 'forecast' && fact.forecast ? forecastWords(fact, fact.forecast) : spentBudgetWords(fact),
@@ -42,7 +45,7 @@ export const budget: WordsOfKind<BudgetAlertFact> = {
 
 /** What an alert adds to another one about its budget and period. */
 function alsoWords(fact: BudgetAlertFact): string {
-  return fact.of === 'forecast' ? `${thresholdWords(fact)}` : `${thresholdWords(fact)} is reached`;
+  return fact.of === 'forecast' ? thresholdWords(fact) : `${thresholdWords(fact)} is reached`;
 }
 
 function withGaps({ gaps }: BudgetAlertFact, words: Words): Words {

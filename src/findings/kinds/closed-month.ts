@@ -141,7 +141,7 @@ function invoicesToCorrect({ month, deliveredIn, close = [], account }: ClosedMo
       ? []
       : [`${later.join(', ')} would bill ${later.length === 1 ? 'its part' : 'their parts'} again`]),
   ];
-  return ` with the corrected ${total} of ${months.join(', ')}: with the old ${old}, ${consequences.join(', and ')}`;
+  return `, but with the corrected ${total} of ${months.join(', ')} in place of the ${old} above: with the old ${old}, ${consequences.join(', and ')}`;
 }
 
 /** `: +5.00 USD in 2026-10 (closed), +3.01 USD in 2026-11 (open)`; empty if one month bills all, which the step names. */

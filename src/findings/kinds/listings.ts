@@ -70,21 +70,29 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
         ...(reason === undefined
           ? []
           : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
-        'Names, owners and states of resources may be out of date. Costs are complete.',
+        'No cost is missing; names, owners and states of resources may be out of date.',
         ...changeWords(fact),
       ],
       list: {
         label: 'Listings',
-        items: all.map(
-          ({ resourceType, workspace, outcome }) =>
-            `${resourceType}${workspace === null ? '' : ` of workspace ${workspace}`}: ${outcome}`,
-        ),
+        items: groupedLines(all),
       },
     };
   },
+  detail: (fact) => listings.words(fact).sentences.slice(0, 2).join(' '),
   over: ({ account }) => ({ title: `no resource listing of ${account} fails now`, sentences: [] }),
   step: (fact) => (isActAfterWaiting(fact) ? stepAfterWaiting : firstStep(fact)),
 };
+
+/** `refused, workspace production: agent, model`: a line for each workspace and outcome. */
+function groupedLines(all: readonly Listing[]): readonly string[] {
+  const types = new Map<string, string[]>();
+  for (const { workspace, outcome, resourceType } of all) {
+    const where = `${outcome}${workspace === null ? '' : `, workspace ${workspace}`}`;
+    types.set(where, [...(types.get(where) ?? []), resourceType]);
+  }
+  return [...types].map(([where, names]) => `${where}: ${names.join(', ')}`);
+}
 
 /** One step for all listings: the first that needs a person. */
 function firstStep({ listings: all }: ListingsFact): NextStep {

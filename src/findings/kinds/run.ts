@@ -5,6 +5,7 @@ import {
   asSentence,
   isRepeated,
   type NextStep,
+  nextRun,
   startAgain,
   thenAgain,
   wait,
@@ -79,7 +80,7 @@ export const run: DataKind<RunFact, LastRun> = {
           severity: last.kills === undefined ? 'critical' : 'warning',
           completeThrough: world.completeThrough,
         }),
-        outOfDate: last.command === 'ingest' ? outOfDateIn(world) : [],
+        outOfDate: last.command === 'ingest' ? outOfDateIn(world, 'failed') : [],
         ...last,
       })),
   follows: isOnlyConsequence,
@@ -96,11 +97,10 @@ export const run: DataKind<RunFact, LastRun> = {
     sentences: [
       // Of a full disk, all but the first is what the database says of it.
       ...(fact.failures.length === 0 ? [] : [asSentence(reasonOf(fact))]),
-      ...(fact.key === killedKey && isRepeated(startedAs(fact))
-        ? ['The books are intact: the runs after it load what it missed.']
-        : []),
+      ...(fact.key === killedKey && isRepeated(startedAs(fact)) ? ['The books are intact, and no cost is lost.'] : []),
       ...changeWords(fact),
       ...missingWords(fact),
+      ...harmlessWords(fact),
     ],
     fields: runFields(fact),
   }),
@@ -114,10 +114,16 @@ export const run: DataKind<RunFact, LastRun> = {
   step: (fact) => (fact.key === diskKey ? stepAfterFullDisk(fact) : stepAfterRun(fact)),
   detail: (fact) => {
     if (fact.failures.length === 0) return undefined;
-    return [asSentence(oneLine(reasonOf(fact), maxSentenceLength)), ...missingWords(fact)].join(' ');
+    const reason = asSentence(oneLine(reasonOf(fact), maxSentenceLength));
+    return [reason, ...missingWords(fact), ...harmlessWords(fact)].join(' ');
   },
   isRefreshed: true,
 };
+
+/** That a file which only alerts read does not change the costs. */
+function harmlessWords({ key }: RunFact): string[] {
+  return key === alertKey ? ['No cost is missing: only alerts are affected.'] : [];
+}
 
 function reasonOf({ key, failures }: RunFact): string {
   return shortly(key === diskKey ? failures.slice(0, 1) : failures);
@@ -230,13 +236,14 @@ export function stepAfterRun(run: FailedRun): NextStep {
   if (run.kills === 1) {
     const commandLine = startedAs(run);
     if (!isRepeated(commandLine)) return startAgain(commandLine);
-    return { who: 'No action needed', words: 'the runs after it catch up.' };
+    return { who: 'No action needed', words: 'the next run loads what this one missed.' };
   }
   return isWaitOver(run) ? stepAfterWaiting(run) : firstStepAfterRun(run);
 }
 
 function firstStepAfterRun({ command, outcome, exitCode, failures, startedAs: started }: FailedRun): NextStep {
-  if (outcome === 'interrupted') return wait('the next run catches up.');
+  if (outcome === 'interrupted')
+    return wait(nextRun('loads what is missing', 'find what ends it, such as too little memory or a restart'));
   const named = startedAs({ command, startedAs: started });
   const [first] = failures;
   return first?.next == null ? stepOfExitCode(named, exitCode) : thenAgain(first.next, named);
@@ -300,9 +307,9 @@ function stepOfExitCode(command: string, exitCode: number | null): NextStep {
     case exitCodes.platform:
       return waitForPlatform;
     case exitCodes.unproven:
-      return wait('the next run tries again. If it fails a second night, Costbook says what to do.');
+      return wait(nextRun('tries again', 'read what it prints'));
     case exitCodes.locked:
-      return wait('another run was active. The next run catches up.');
+      return wait(nextRun('tries again, as another run was active', 'read "costbook status"'));
     case exitCodes.machine:
       return again('read the error, and make this machine do what failed.');
     case exitCodes.undelivered:

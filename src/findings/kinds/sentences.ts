@@ -1,4 +1,5 @@
 import { asSentence } from '../../base/next-step.ts';
+import { throughWords } from '../../text/through.ts';
 import type { OutOfDate } from '../finding.ts';
 import { missingCostWords } from '../usual-costs.ts';
 
@@ -7,13 +8,21 @@ export function changeWords({ changedFrom }: { readonly changedFrom?: string | u
   return changedFrom === undefined ? [] : [`Reported before: ${asSentence(changedFrom)}`];
 }
 
+/** What the books have of the time after the first hour that differs; empty if nothing is out of date. */
+export function partlyLateWords({ outOfDate }: { readonly outOfDate: OutOfDate }): string[] {
+  return outOfDate.map(
+    ({ account, completeThrough, usualDaily }) =>
+      `${account}: ${throughWords(completeThrough)}; later costs ${missingCostWords(usualDaily, undefined, 'differs')}.`,
+  );
+}
+
 /** Which costs are not in the books; empty if nothing is out of date. */
 export function missingWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDate }): string[] {
   if (outOfDate.length === 0) return [];
-  const costs = outOfDate.map(({ account, completeThrough, usualDaily }) =>
+  const costs = outOfDate.map(({ account, completeThrough, usualDaily, missingHours }) =>
     completeThrough === null
       ? `All costs of ${account} are missing.`
-      : `Costs of ${account} since ${completeThrough} ${missingCostWords(usualDaily)}.`,
+      : `Costs of ${account} since ${completeThrough} ${missingCostWords(usualDaily, missingHours)}.`,
   );
-  return [`${costs.join(' ')} The next run that succeeds fetches them.`];
+  return [`${costs.join(' ')} None is lost: the next run that succeeds loads them.`];
 }

@@ -14,6 +14,8 @@ export interface StaleFact extends Finding<'stale'>, Partial<LastFetch> {
   readonly freshnessHours: number;
   /** What a day usually costs, USD as decimal text. */
   readonly usualDaily?: string | undefined;
+  /** Whole hours since it was complete. */
+  readonly missingHours?: number | undefined;
   /** Whether no run has begun to fetch for longer than the limit. */
   readonly isIdle?: boolean;
 }
@@ -33,20 +35,20 @@ export const stale: DataKind<StaleFact, LastFetch> = {
   name: 'stale',
   read: async (connection) => [await lastFetch(connection)],
   findings: ([fetch], world) =>
-    outOfDateIn(world).map(({ account, completeThrough, usualDaily }) => ({
+    outOfDateIn(world).map(({ account, completeThrough, usualDaily, missingHours }) => ({
       ...findingOf('stale', [account], { account, severity: 'critical', completeThrough }),
       freshnessHours: world.freshnessHours,
-      usualDaily,
+      ...{ usualDaily, missingHours },
       ...(fetch === undefined ? {} : { ...fetch, isIdle: isOlder(fetch.fetchedAt, world.now, world.freshnessHours) }),
     })),
   follows: (_, others) => others.some(isIngestFailed),
   isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
-  words: ({ account, completeThrough, freshnessHours, usualDaily, ...fact }) => ({
+  words: ({ account, completeThrough, freshnessHours, usualDaily, missingHours, ...fact }) => ({
     title: `The books of ${account} are out of date`,
     sentences: [
       completeThrough === null
-        ? 'They have no complete hour yet: costs are missing, not zero.'
-        : `They are ${throughWords(completeThrough)}, more than ${freshnessHours} hours ago: later costs ${missingCostWords(usualDaily)}.`,
+        ? 'They have no complete hour yet: costs are missing, not zero; their amount is unknown until they are loaded.'
+        : `They are ${throughWords(completeThrough)}, more than ${freshnessHours} hours ago: later costs ${missingCostWords(usualDaily, missingHours)}.`,
       ...idleWords(fact).map((words) => `N${words.slice(1)}.`),
     ],
   }),

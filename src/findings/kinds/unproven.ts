@@ -12,7 +12,7 @@ import {
   sumOfDifferences,
   windowsOf,
 } from '../unproven-words.ts';
-import { changeWords, missingWords } from './sentences.ts';
+import { changeWords, partlyLateWords } from './sentences.ts';
 
 /** Hours of an account do not add up to the platform's own totals. */
 export interface UnprovenFact extends Finding<'unproven'> {
@@ -53,7 +53,7 @@ function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] 
 
 export const unproven: DataKind<UnprovenFact, never> = {
   name: 'unproven',
-  findings: (_, { accounts }) =>
+  findings: (_, { accounts, now }) =>
     accounts
       .filter(({ unproven: windows }) => windows.length > 0)
       .map(({ account, completeThrough, unproven: windows, ...state }) => ({
@@ -62,7 +62,10 @@ export const unproven: DataKind<UnprovenFact, never> = {
         difference: sumOfDifferences(windows) ?? null,
         count: windowsOf(windows).length,
         windows: mostUrgent(windows),
-        outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }] }),
+        outOfDate: outOfDateIn(
+          { accounts: [{ account, completeThrough, unproven: windows, ...state }], now },
+          'failed',
+        ),
       })),
   causes: ({ months, windows, outOfDate }) => [
     // A new month is a new cause: readers still trust its numbers.
@@ -74,9 +77,9 @@ export const unproven: DataKind<UnprovenFact, never> = {
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
     sentences: [
-      `Reports and exports keep the numbers that matched the totals last.${nightWords(fact.windows, (words) => ` It is ${words} for the hours that have differed longest.`)}`,
+      `Reports and exports have these hours as they matched the totals last, or not at all.${nightWords(fact.windows, (words) => ` It is ${words} for the hours that have differed longest.`)}`,
       ...changeWords(fact),
-      ...missingWords(fact),
+      ...partlyLateWords(fact),
     ],
     list: {
       label: `Windows (${fact.count})`,
