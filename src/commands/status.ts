@@ -82,9 +82,9 @@ function datedWords(asOf: string | undefined, { accounts }: Status): string {
   return isOld ? ` (as of ${asOf})` : '';
 }
 
-/** The answer to the question whether the numbers can be trusted. */
 const proven = 'The books are proven and fresh.';
 
+/** The answer to the question whether the numbers can be trusted. */
 function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): string {
   if (!isTrustworthy) return paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.'));
   // Who reads the first line alone must not think that all is well.
@@ -94,10 +94,10 @@ function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): st
       ? [`${counted(alerts.critical, 'critical alert')} ${alerts.critical === 1 ? 'is' : 'are'} open`]
       : []),
   ];
-  if (urgent.length > 0) return paint('red', paint('bold', `ACT: ${urgent.join(', and ')}. ${proven}`));
+  if (urgent.length > 0) return paint('red', paint('bold', `ALERT: ${urgent.join(', and ')}. ${proven}`));
   const isToDo = problems.some(({ next }) => next.who === 'Act');
   return isToDo
-    ? paint('yellow', paint('bold', `ACT: something is to be done. ${proven}`))
+    ? paint('yellow', paint('bold', `ALERT: something is to be done. ${proven}`))
     : paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'));
 }
 

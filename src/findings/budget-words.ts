@@ -295,7 +295,10 @@ function driversOf({ previous, unit, ...fact }: BudgetWords): Card['list'] {
     });
   }
   if (drivers.length === 0) return undefined;
-  return { label: `Used most${of}`, items: drivers.map((driver) => `${nameOf(driver, drivers)}: ${inUnit(driver.cost, unit)}`) };
+  return {
+    label: `Used most${of}`,
+    items: drivers.map((driver) => `${nameOf(driver, drivers)}: ${inUnit(driver.cost, unit)}`),
+  };
 }
 
 /** The costs of resources; `ended` names those whose unusual cost has ended, and `unusual` is what they cost together. */

@@ -88,7 +88,7 @@ test.concurrent.each(Object.keys(breakages))(
       const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
       expect(status.exitCode).toBe(4);
       expect(status.stdout + status.stderr).toContain('costbook repair');
-      expect(status.stdout).not.toMatch(/^(YES|ACT)/);
+      expect(status.stdout).not.toMatch(/^(YES|ALERT)/);
     }
     // What can be seen without opening the warehouse, status says; doctor opens it.
     const told = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
@@ -484,7 +484,7 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
     const { run } = await afterFullDisk();
     const full = await run('status');
     expect(full.stdout).toMatch(
-      /^ACT.*\n {2}- The disk is full.*\n {4}Act: run "costbook ingest": the disk has room again\.\n/,
+      /^ALERT.*\n {2}- The disk is full.*\n {4}Act: run "costbook ingest": the disk has room again\.\n/,
     );
     const counted = '1 open alert, 1 critical';
     expect(full.stdout).toContain(counted);

@@ -141,7 +141,7 @@ describe.concurrent('every surface says the same', () => {
     expect(await of.steps(nextNight)).toEqual(everywhere(step));
     expect(of.sink.told.at(-1)?.body.text).toContain(step);
     const status = await of.run(nextNight, 'status');
-    expect(status.stdout).toMatch(/^ACT: .* The books are proven and fresh\.\n/);
+    expect(status.stdout).toMatch(/^ALERT: .* The books are proven and fresh\.\n/);
     const budgets = await of.run(nextNight, 'budgets');
     expect(budgets).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('500.00') });
     expect(budgets.stderr).toContain('rates.csv: found no such file');

@@ -169,7 +169,7 @@ describe('the screen', () => {
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: 3\n');
     const { stdout } = await runCli(['status', '--dir', dir, '--now', now]);
     const lines = stdout.split('\n');
-    expect(lines[0]).toMatch(/^ACT/);
+    expect(lines[0]).toMatch(/^ALERT/);
     expect(lines[1]).toMatch(/jobs\/nightly\.yaml:2:9: .*"ingst"/);
     expect(lines[2]).toMatch(/jobs\/nightly\.yaml:2:16: .*"focuss"/);
     expect(lines[3]).toBe('    So: "costbook run nightly" and "costbook schedule" do not start');
