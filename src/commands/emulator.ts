@@ -72,15 +72,19 @@ The token ${tokens.member} is a member's and sees less. --json prints all tokens
 function readOptions(input: CommandInput, context: CommandContext): EmulatorOptions {
   const { now, random } = context.effects;
   const { values, attempt, check } = reading({ ...options.emulator, ...furtherOptions }, input, context);
-  const { host, callbackUrl, headerNames: names, faults: given, storyEnd = now(), ...others } = values;
+  const { host, callbackUrl, headerNames: names, faults: given, storyEnd = now(), retention, ...others } = values;
   const faults = attempt(() => parseFaults(given ?? ''), '--faults: ') ?? [];
   const headerNames = attempt(() => readHeaderNames(names)) ?? {};
   check();
   // Each start sums in another order, unless the seed is given.
   const newSeed = faults.some(({ name }) => name === 'double-sums') ? Math.floor(random() * maxSeed) : others.seed;
   const { faultSeed = newSeed } = others;
-  const reach = { ...(host && { host }), ...(callbackUrl && { callbackUrl }) };
-  return { now: () => now(), ...others, ...reach, headerNames, faults, faultSeed, storyEnd };
+  const chosen = {
+    ...(host && { host }),
+    ...(callbackUrl && { callbackUrl }),
+    ...(retention && { retentionMs: retention }),
+  };
+  return { now: () => now(), ...others, ...chosen, headerNames, faults, faultSeed, storyEnd };
 }
 
 /** `version=Acme-Version,workspace=Acme-Workspace`. Throws UsageError that lists every mistake. */

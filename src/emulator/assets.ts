@@ -7,11 +7,11 @@ import { uuidOf } from './random.ts';
 import { notFound } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { integrations } from './sample-catalog.ts';
-import { type Series, usageOf, usageScale } from './sample-costs.ts';
+import { usageOf, usageScale } from './sample-costs.ts';
 import { people, serviceAccounts } from './sample-labels.ts';
 import { lookAt, type Resource, type ResourceKind } from './sample-listings.ts';
 import { type Snapshot, snapshotsOf } from './snapshots.ts';
-import type { Present } from './world.ts';
+import type { Execution, Present } from './world.ts';
 
 // What the account has besides workloads: images, connections, snapshots, executions and people. They follow from the fleet.
 
@@ -23,11 +23,23 @@ const executionsKeptHours = 30 * 24;
 
 /** GET /v0/volumes/{volumeName} and other single resources of the fleet: with all that their listing leaves out. */
 export function answerOne(kind: ResourceKind, parameter: string): (call: Call) => Reply {
+  return (call) => fullItem(call, presentIn(call, kind, pathValue(call, parameter)));
+}
+
+/** The same by the external ID, which the resource has at this moment. */
+export function answerByExternalId(kind: ResourceKind): (call: Call) => Reply {
   return (call) => {
-    const name = pathValue(call, parameter);
-    const { resource, look } = presentIn(call, kind, name);
-    return json(itemAt(resource, look, call.now, call.surroundings, true));
+    const asked = pathValue(call, 'externalId');
+    for (const { name, terminatedAt, workspace } of seen(call, kind)) {
+      const [found] = call.account.world.find(kind, name, workspace, call.now);
+      if (found?.look.externalId === asked && call.now < terminatedAt) return fullItem(call, found);
+    }
+    throw notFound(`There is no ${kind} with the external ID ${asked}`);
   };
+}
+
+function fullItem({ now, surroundings }: Call, { resource, look }: Present): Reply {
+  return json(itemAt(resource, look, now, surroundings, true));
 }
 
 function presentIn({ account, caller, now }: Call, kind: ResourceKind, name: string): Present {
@@ -169,10 +181,14 @@ export function snapshotsOfSandbox(call: Call) {
   return snapshotsOf(resource, call.now).map((snapshot) => snapshotItem(snapshot, call.now));
 }
 
-/** The executions of a job, newest first: one for each hour with usage, which its tasks add up to. */
+/** The executions of a job, newest first: those that were started, and one for each hour with usage, which its tasks add up to. */
 export function executionsOf(call: Call) {
+  return executionsWithTasks(call).map(({ tasks: _, ...execution }) => execution);
+}
+
+function executionsWithTasks(call: Call) {
   const { resource, look } = presentIn(call, 'job', pathValue(call, 'jobId'));
-  const { story } = call.account;
+  const { story, world } = call.account;
   const series = story.series.find(
     ({ workspace, resourceName, billingDimension }) =>
       workspace === resource.workspace &&
@@ -180,39 +196,41 @@ export function executionsOf(call: Call) {
       billingDimension === 'job_compute_runtime_gbs',
   );
   const nowHour = Math.floor(call.now / hourMs);
-  const hours = Array.from({ length: executionsKeptHours }, (_, age) => nowHour - 1 - age);
-  return series === undefined ? [] : hours.flatMap((hour) => executionIn(call, { resource, look }, series, hour) ?? []);
+  const hours = series === undefined ? [] : Array.from({ length: executionsKeptHours }, (_, age) => nowHour - 1 - age);
+  const scheduled = hours.flatMap((hour) => {
+    const seconds = series === undefined ? 0 : usageOf(story, series, hour) / usageScale / (memoryOf(look) / 1024);
+    const tasks = Math.ceil(seconds / 3600);
+    const id = uuidOf(resource.key, `execution ${hour}`);
+    return tasks === 0 ? [] : [{ id, at: hour * hourMs, seconds: Array<number>(tasks).fill(seconds / tasks) }];
+  });
+  return [...world.executionsOf(resource), ...scheduled]
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
+    .map((execution) => executionItem(resource, execution));
 }
 
-function executionIn({ account: { story } }: Call, { resource, look }: Present, series: Series, hour: number) {
-  const seconds = usageOf(story, series, hour) / usageScale / (memoryOf(look) / 1024);
-  if (seconds <= 0) return undefined;
-  const tasks = Math.ceil(seconds / 3600);
-  const startedAt = hour * hourMs;
-  const completedAt = startedAt + Math.floor((seconds / tasks) * 1000);
+function executionItem({ name, workspace }: Resource, { id, at, seconds }: Execution) {
+  const createdAt = formatInstant(at);
+  const ended = (each: number) => formatInstant(at + Math.floor(each * 1000));
+  const [total, completedAt] = [seconds.length, ended(Math.max(...seconds))];
   return {
-    metadata: {
-      ...{ id: uuidOf(resource.key, `execution ${hour}`), job: resource.name, workspace: resource.workspace },
-      ...{ createdAt: formatInstant(startedAt), startedAt: formatInstant(startedAt) },
-      ...{ completedAt: formatInstant(completedAt), updatedAt: formatInstant(completedAt) },
-    },
-    spec: { parallelism: tasks, timeout: 3600 },
-    stats: { total: tasks, success: tasks, failure: 0, cancelled: 0, retried: 0, running: 0 },
+    metadata: { id, job: name, workspace, createdAt, startedAt: createdAt, completedAt, updatedAt: completedAt },
+    spec: { parallelism: total, timeout: 3600 },
+    stats: { total, success: total, failure: 0, cancelled: 0, retried: 0, running: 0 },
     status: 'succeeded',
+    tasks: seconds.map((each, index) => ({
+      metadata: { name: `task-${index}`, scheduledAt: createdAt, startedAt: createdAt, completedAt: ended(each) },
+      spec: { maxRetries: 2, timeout: '1h' },
+      status: 'succeeded',
+    })),
   };
 }
 
 /** The tasks of one execution. */
 export function tasksOf(call: Call) {
   const id = pathValue(call, 'executionId');
-  const found = executionsOf(call).find(({ metadata }) => metadata.id === id);
+  const found = executionsWithTasks(call).find(({ metadata }) => metadata.id === id);
   if (found === undefined) throw notFound(`There is no execution ${id}`);
-  const { startedAt, completedAt } = found.metadata;
-  return Array.from({ length: found.stats.total }, (_, index) => ({
-    metadata: { name: `task-${index}`, scheduledAt: startedAt, startedAt, completedAt },
-    spec: { maxRetries: 2, timeout: '1h' },
-    status: 'succeeded',
-  }));
+  return found.tasks;
 }
 
 /** The people of a workspace; everybody reaches each. */

@@ -40,6 +40,11 @@ export interface EmulatorOptions {
   readonly seed?: number;
   /** Resources in the story. Default 60. */
   readonly resources?: number;
+  /**
+   * How long a sandbox stays listed after its end. Default 5 minutes, as on the platform: who looks every night never sees
+   * most of them.
+   */
+  readonly retentionMs?: number;
   /** Real milliseconds before each answer. Default 0. */
   readonly latencyMs?: number;
   /** Default none. */
@@ -184,13 +189,16 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   };
 }
 
+/** As on the platform. */
+const retentionByDefault = 5 * 60_000;
+
 /** The accounts; each one after the first has a seed of its own. */
 function openAccounts(options: EmulatorOptions, faults: FaultPlan): Account[] {
-  const { seed = 1, resources = 60, accounts = 1 } = options;
+  const { seed = 1, resources = 60, accounts = 1, retentionMs = retentionByDefault } = options;
   const storyEnd = floorDay(options.storyEnd ?? options.now());
   const since = options.since === undefined ? sinceFor(storyEnd) : floorMonth(options.since);
   return Array.from({ length: accounts }, (_, number) =>
-    openAccount({ seed: seed + number, resources, since, storyEnd }, number, faults),
+    openAccount({ seed: seed + number, resources, since, storyEnd, retentionMs }, number, faults),
   );
 }
 

@@ -9,6 +9,7 @@ import {
 import type { Instant } from '../time/time.ts';
 import {
   answerArray,
+  answerByExternalId,
   answerItem,
   answerOne,
   answerPages,
@@ -249,6 +250,14 @@ function hasPages({ version }: Call): boolean {
 
 /** What is in the public description only. */
 const assetAnswers = {
+  sandbox: answerOne('sandbox', 'sandboxName'),
+  sandboxByExternalId: answerByExternalId('sandbox'),
+  agent: answerOne('agent', 'agentName'),
+  function: answerOne('function', 'functionName'),
+  job: answerOne('job', 'jobId'),
+  model: answerOne('model', 'modelName'),
+  policy: answerOne('policy', 'policyName'),
+  volumeByExternalId: answerByExternalId('volume'),
   volumes: answerListing('volume'),
   volume: answerOne('volume', 'volumeName'),
   images: answerArray(imagesOf),

@@ -64,6 +64,8 @@ export interface StoryOptions {
   readonly since: Instant;
   /** The agent has runaway cost in the seven days before this instant. */
   readonly storyEnd: Instant;
+  /** How long an ended sandbox stays listed. */
+  readonly retentionMs: number;
 }
 
 // The short-lived sandboxes of the cast fill thirteen months; then they return as new ones at this interval.

@@ -44,8 +44,6 @@ const kindOfType = {
   custom_domain: 'customdomain',
 } as const satisfies Record<Part['type'], ResourceKind>;
 
-/** How long a terminated sandbox is listed, as on the platform: who looks every night never sees most of them. */
-const retentionMs = 5 * 60_000;
 /** A sandbox with traits of its own has a longer retention: nobody has cleaned up after it. */
 const legacyRetentionMs = 400 * dayMs;
 /** How long snapshots outlive their sandbox. */
@@ -53,7 +51,7 @@ const snapshotDays = 30;
 
 /** Everything in the listings, over all time; costs of the story use the same names. */
 export function inventFleet(options: StoryOptions): Resource[] {
-  const { seed, since } = options;
+  const { seed, since, retentionMs } = options;
   const fleet: Resource[] = [];
   for (const { part, copy, identity, name, fromHour, toHour } of appearances(options)) {
     const kind = kindOfType[part.type];
@@ -74,7 +72,7 @@ export function inventFleet(options: StoryOptions): Resource[] {
       instance: instanceOf(uuidOf(seed, `resource ${identity}`)),
       createdAt,
       terminatedAt,
-      goneAt: terminatedAt + (place in traits ? legacyRetentionMs : retentionMs),
+      goneAt: terminatedAt + (place in traits ? Math.max(legacyRetentionMs, retentionMs) : retentionMs),
       storedUntil: terminatedAt + Math.max(part.storedDays ?? 0, snapshotDays) * dayMs,
       looks: looksOf(createdAt, since, copy === 0 ? own : asOwnedBy(own, copy, key), changes, copy, key),
       spec: kind === 'volume' ? { gigabytes: Math.round((part.habits[0]?.perHour ?? 0) / 3600) } : {},

@@ -119,8 +119,10 @@ function execution(call: Call, job: Present, tasks: readonly object[]): object {
     const { seconds, gigabyteSeconds } = chargeCompute(call, job, 'job', `${index} ${JSON.stringify(task)}`);
     return { index, status: 'SUCCEEDED', seconds, gigabyteSeconds };
   });
+  const id = uuidOf(resource.key, `${call.now} ${text}`);
+  call.account.world.start(resource, { id, at: call.now, seconds: run.map(({ seconds }) => seconds) });
   return {
-    id: uuidOf(resource.key, `${call.now} ${text}`),
+    id,
     job: resource.name,
     workspace: resource.workspace,
     status: 'SUCCEEDED',

@@ -14,6 +14,13 @@ export interface Present {
   readonly look: Look;
 }
 
+/** An execution of a job: when it began, and how long each of its tasks took. */
+export interface Execution {
+  readonly id: string;
+  readonly at: Instant;
+  readonly seconds: readonly number[];
+}
+
 /** What clients did to the account: everything that the story does not know. */
 export interface World {
   /** Resources of a kind with this name that exist at an instant, in one workspace or in all. */
@@ -30,6 +37,9 @@ export interface World {
   /** The files of a sandbox at an instant, by absolute path. */
   filesAt(resource: Resource, at: Instant): ReadonlyMap<string, string>;
   write(resource: Resource, at: Instant, path: string, content: string): void;
+  /** The executions of a job that were started, oldest first. */
+  executionsOf(resource: Resource): readonly Execution[];
+  start(resource: Resource, execution: Execution): void;
   /** What was said in a thread of an agent. Adds one input. */
   say(resource: Resource, thread: string, input: string): readonly string[];
   /** Another number after each change that a listing shows. */
@@ -39,9 +49,10 @@ export interface World {
   reset(): void;
 }
 
-/** So much is remembered of threads and files; the oldest goes first. */
+/** So much is remembered of threads, files and executions; the oldest goes first. */
 const maxThreads = 10_000;
 const maxChangesOfSandbox = 1_000;
+const maxExecutions = 1_000;
 
 /** A world in which nobody has done anything yet. */
 export function openWorld(fleet: readonly Resource[]): World {
@@ -52,6 +63,7 @@ export function openWorld(fleet: readonly Resource[]): World {
   const used = new Map<Resource, Instant>();
   const changes = new Map<Resource, FileChange[]>();
   const threads = new Map<string, string[]>();
+  const executions = new Map<Resource, Execution[]>();
   let revision = 0;
 
   function record(resource: Resource, change: FileChange): void {
@@ -101,6 +113,10 @@ export function openWorld(fleet: readonly Resource[]): World {
     write(resource, at, path, content) {
       record(resource, { at, path, content });
     },
+    executionsOf: (resource) => executions.get(resource) ?? [],
+    start(resource, execution) {
+      executions.set(resource, [...(executions.get(resource) ?? []), execution].slice(-maxExecutions));
+    },
     say({ workspace, name }, thread, input) {
       const key = `${workspace}/${name}/${thread}`;
       const said = [...(threads.get(key) ?? []), input];
@@ -112,7 +128,7 @@ export function openWorld(fleet: readonly Resource[]): World {
       revision += 1;
     },
     reset() {
-      for (const memory of [deleted, restored, used, changes, threads]) memory.clear();
+      for (const memory of [deleted, restored, used, changes, threads, executions]) memory.clear();
       revision += 1;
     },
   };

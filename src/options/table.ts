@@ -420,6 +420,7 @@ export const options = {
       whole('number', 'resources in the account, up to 20000 (default 60)', { least: 1, most: 20_000 }),
       60,
     ),
+    retention: duration('time', 'how long a sandbox stays listed after its end (default 5m)'),
     latencyMs: usually(
       whole('ms', 'delay before each response, in milliseconds (default 0)', { least: 0, most: 600_000 }),
       0,

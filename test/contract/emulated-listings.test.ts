@@ -219,6 +219,9 @@ describe('over time', () => {
     expect(await status('2026-09-30T10:00:00Z')).toBe('TERMINATED');
     expect(await status('2026-09-30T10:04:59Z')).toBe('TERMINATED');
     expect(await status('2026-09-30T10:05:00Z')).toBeUndefined();
+    const retaining = await start({ retentionMs: 26 * 3_600_000, now: () => Date.parse('2026-10-01T11:59:00Z') });
+    const { data } = await listed(retaining, '/v0/sandboxes?showTerminated=true&q=pr-1702');
+    expect(data[0]).toMatchObject({ status: 'TERMINATED', spec: { lifecycle: { terminatedRetention: '26h' } } });
   });
 
   test('a trial that returns is a new resource under the old name', async () => {

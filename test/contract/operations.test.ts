@@ -88,6 +88,7 @@ function sendTo(host: string, path: string): Promise<{ status: number | undefine
 
 const inference = '/_inference/production';
 const runner = '/_sandboxes/code-runner/production/us-pdx-1';
+const paged = { headers: { 'service-version': '2026-04-28' } };
 const tree = { headers: { 'content-type': 'application/json' } };
 
 describe('integrations and templates (4.2, 4.4)', () => {
@@ -112,6 +113,30 @@ describe('integrations and templates (4.2, 4.4)', () => {
     const contents = await send('GET', '/v0/templates/agent-python/contents');
     expect(contents.body).toContain('README.md');
     expect((await send('GET', '/v0/templates/nothing/contents')).body).toMatchObject({ error: 'not_found', code: 404 });
+  });
+});
+
+describe('a single resource', () => {
+  test('has what its listing has, by its name or its external ID', async () => {
+    for (const [path, id] of [
+      ['agents', 'checkout-assistant'],
+      ['functions', 'crm-tools'],
+      ['jobs', 'nightly-embeddings'],
+      ['models', 'gpt-gateway'],
+      ['policies', 'eu-only'],
+    ]) {
+      const { body } = await send('GET', `/v0/${path}/${id}`);
+      const { data } = await listed(platform.current, `/v0/${path}?workspace=production`);
+      expect(body, path).toEqual(data.find(({ metadata }) => metadata.name === id));
+      expect((await send('GET', `/v0/${path}/nobody`)).status).toBe(404);
+    }
+    const single = await send('GET', '/v0/sandboxes/code-runner');
+    expect(single.body).toMatchObject({
+      metadata: { name: 'code-runner' },
+      events: expect.arrayContaining([expect.anything()]),
+    });
+    expect((await send('GET', '/v0/sandboxes/by-external-id/HL-RUN-001')).body).toEqual(single.body);
+    expect((await send('GET', '/v0/volumes/by-external-id/none')).status).toBe(404);
   });
 });
 
@@ -447,6 +472,14 @@ describe('work becomes usage when its hour has ended (4.6, 4.7)', () => {
     expect(hours[13]?.usage).toBe(worked);
     expect(billionths(hours[13]?.cost ?? 0)).toBe(Math.round(worked * 0.0000098 * 1e9));
     expect(hours[12]?.usage).toBe(0);
+    const listed = (await send('GET', '/v0/jobs/nightly-embeddings/executions', paged)).body.data;
+    expect(listed[0]).toMatchObject({ metadata: { id: body.id }, stats: { total: 2 }, status: 'succeeded' });
+    const tasks = (await send('GET', `/v0/jobs/nightly-embeddings/executions/${body.id}/tasks`, paged)).body.data;
+    expect(
+      tasks.map(({ metadata }: { metadata: Record<string, string> }) =>
+        Math.round(Date.parse(metadata['completedAt'] ?? '') - Date.parse(metadata['startedAt'] ?? '')),
+      ),
+    ).toEqual(body.tasks.map(({ seconds }: { seconds: number }) => seconds * 1000));
     expect((await send('POST', path, { body: { tasks: [] } })).status).toBe(400);
     expect((await send('POST', path, { body: { tasks: [1] } })).body.message).toContain('tasks.0');
   });
@@ -698,6 +731,8 @@ describe('the typed client', () => {
       modelName: 'gpt-gateway',
       workspace: 'staging',
       agent: 'support-triage',
+      agentName: 'support-triage',
+      functionName: 'crm-tools',
       model: 'gpt-gateway',
       server: 'crm-tools',
       job: 'none',
@@ -710,9 +745,10 @@ describe('the typed client', () => {
       'function-mcp': { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } },
       'sandbox-mcp': { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18' } },
     };
-    // Not in staging: a job, a domain, and a model that is switched on.
+    // Not in staging: a job, a domain, a policy, an external ID, and a model that is switched on and was not deleted.
     const elsewhere = [
-      ...['executions', 'execution', 'tasks', 'custom-domain'],
+      ...['executions', 'execution', 'tasks', 'custom-domain', 'job', 'model', 'policy'],
+      ...['sandbox-by-external-id', 'volume-by-external-id'],
       ...['execute-job', 'start-execution', 'query-model', 'chat-completions'],
     ];
     const client = openPlatform({ url, inferenceUrl, sandboxUrl, token: workspaceTokens['staging'] ?? '' });

@@ -35,7 +35,7 @@ interface Point {
 const points: Point[] = [];
 let books: Books;
 beforeAll(async () => {
-  const options = { seed: 1, resources: 24, since: sinceFor(now), storyEnd: Date.UTC(2026, 9, 15) };
+  const options = { seed: 1, resources: 24, since: sinceFor(now), storyEnd: Date.UTC(2026, 9, 15), retentionMs: 0 };
   const story = inventStory(options);
   for (const series of story.series) {
     for (let hour = options.since / hourMs; hour < now / hourMs; hour += 1) {
