@@ -12,11 +12,19 @@ select
   plan,
   display_name,
   external_id,
-  created_by,
+  coalesce(people.name, created_by) as created_by,
+  size_bytes,
+  attached_to,
   volumes,
   provider,
   labels
 from resources
+left join (
+  select account as of_account, resource_name as id, any_value(display_name) as name
+  from resources
+  where resource_type in ('user', 'service_account') and valid_to is null
+  group by account, resource_name
+) as people on people.of_account = account and people.id = created_by
 where coalesce(resource_type, '') = $type
   and coalesce(workspace, '') = $workspace
   and coalesce(resource_name, '') = $name

@@ -123,6 +123,7 @@ function execution(call: Call, job: Present, tasks: readonly object[]): object {
   call.account.world.start(resource, { id, at: call.now, seconds: run.map(({ seconds }) => seconds) });
   return {
     id,
+    executionId: id,
     job: resource.name,
     workspace: resource.workspace,
     status: 'SUCCEEDED',

@@ -26,6 +26,7 @@ import {
 } from '../warehouse/integrity/index.ts';
 import { completeness, lastClocks } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
+import type { Connection } from '../warehouse/store/index.ts';
 import type { HealthContext } from './context.ts';
 import { type Found, fail, ok, type Seen, warn } from './found.ts';
 import { earliest } from './platform.ts';
@@ -86,6 +87,7 @@ export async function books(
       if (isConfigured && !isTooOld) found.push(ok(`account ${account} is complete through ${completeThrough}`));
     }
     const configured = (config?.accounts ?? []).flatMap(({ id }) => id ?? []);
+    found.push(...(await executionsFound(connection)));
     found.push(...countsFound(dir, effects.now(), earliest(await completeness(connection), configured)));
     for (const { account, aheadSeconds, platformAt, localAt } of await lastClocks(connection)) {
       // A difference to the platform's present clock is reported already.
@@ -107,6 +109,23 @@ export async function books(
     snapshot.close();
   }
   return found;
+}
+
+const jobsShown = 5;
+
+/** What executions explain of the compute of jobs: a difference is worth knowing, and no fault. */
+async function executionsFound(connection: Connection): Promise<readonly Found[]> {
+  return (await connection.rows(await readSql('status', 'job_executions'))).map(({ account, day, jobs, different }) => {
+    const others = JSON.parse(String(different ?? '[]')) as Record<string, string>[];
+    const words = others.slice(0, jobsShown).map(({ workspace, job, difference, billed }) => {
+      const isMore = Number(difference) < 0;
+      return `; ${workspace}/${job}: ${isMore ? `${-Number(difference)} GB-seconds of tasks more than` : `${difference} in no task of`} ${billed} billed`;
+    });
+    const more = others.length > jobsShown ? `; and ${others.length - jobsShown} more` : '';
+    return ok(
+      `account ${account}: executions explain the compute of ${Number(jobs) - others.length} of ${counted(Number(jobs), 'job')} on ${day}${words.join('')}${more}`,
+    );
+  });
 }
 
 /** How the last run ended, if it is no problem of the status. */

@@ -19,10 +19,10 @@ import {
   listingPeriods,
   listings,
   openListings,
+  otherListings,
   type RawResource,
   type ResourceCounts,
   readResourceCounts,
-  workspaceListing,
 } from '../platform/index.ts';
 import {
   type DeploymentsStage,
@@ -34,7 +34,14 @@ import {
 } from '../warehouse/load/index.ts';
 import type { ListedDeployments, ListedResource } from '../warehouse/page.ts';
 import { type Hearing, openHearing } from './hearing.ts';
-import { type DetailBudget, defaultIgnoreLabels, detailCallsByDefault, readDetails } from './listing-details.ts';
+import { readJobExecutions } from './job-executions.ts';
+import {
+  type DetailBudget,
+  defaultIgnoreLabels,
+  detailCallsByDefault,
+  readByResource,
+  readDetails,
+} from './listing-details.ts';
 import { countingClient, type IngestRequest, type IngestTools } from './tools.ts';
 
 /** The outcome of one listing. */
@@ -61,6 +68,8 @@ interface Reading extends Omit<TokenReading, 'client' | 'workspaces'> {
   /** Requests for single items that are left tonight. */
   readonly details: DetailBudget;
   readonly hearing: Hearing;
+  /** The kinds of listings of which it was noted that the platform does not serve them. */
+  readonly noted: Set<string>;
   /** What failed the costs of the account. */
   readonly failures: readonly Failure[];
   /** Requests so far. */
@@ -70,7 +79,7 @@ interface Reading extends Omit<TokenReading, 'client' | 'workspaces'> {
 }
 
 /** The type of the listing of workspaces, which lists no resource that costs. */
-const workspaceType = workspaceListing.resourceType;
+const workspaceType = otherListings.workspaces.resourceType;
 
 /** Of whom only ID and name are stored, and only if that is wanted. */
 const peopleTypes: readonly string[] = ['user', 'service_account'];
@@ -103,7 +112,7 @@ export async function readInventory(
   const record: Recording['record'] = async (summary) => {
     const readAt = await warehouse.seenAt(effects.now());
     await warehouse.recordListing({ ...summary, runNumber: request.runNumber, readAt });
-    if (summary.resourceType !== workspaceType) summaries.push(summary);
+    if (![workspaceType, otherListings.executions.resourceType].includes(summary.resourceType)) summaries.push(summary);
   };
   const notDue = await warehouse.listingsNotDue(account, listingPeriods, effects.now());
   const { ignoreLabels = defaultIgnoreLabels, detailCalls = detailCallsByDefault } = config.inventory ?? {};
@@ -143,7 +152,8 @@ function openReading(
     return asked;
   };
   const reader = openListings(counting, tools.effects.log);
-  return { ...token, ...shared, reader, hearing: openHearing(hasSeveral), requests: () => requests, counts };
+  const noted = new Set<string>();
+  return { ...token, ...shared, reader, hearing: openHearing(hasSeveral), noted, requests: () => requests, counts };
 }
 
 /** Where the listings of an account go. */
@@ -208,7 +218,14 @@ async function reachedWorkspaces(
   const { warehouse } = tools;
   const key = { account, workspace: undefined, resourceType: workspaceType };
   if (notDue.has(listingName(key))) return warehouse.knownWorkspaces(account);
-  const found = await readListing(key, workspaceListing, { ...reading, isLast: true }, recording, request, tools);
+  const found = await readListing(
+    key,
+    otherListings.workspaces,
+    { ...reading, isLast: true },
+    recording,
+    request,
+    tools,
+  );
   if (found === undefined) return warehouse.knownWorkspaces(account);
   const { isHopeless: _, isAbsent: __, spokeFor = [], ...facts } = found;
   await record({ ...key, ...facts, requests: reading.requests() });
@@ -281,7 +298,8 @@ async function readAll(
     if (found === undefined) return undefined;
     const { isHopeless, isAbsent, spokeFor: named, ...facts } = found;
     // What the platform does not have for one workspace, it has for none.
-    const spokeFor = isAbsent === true && listing.serves !== undefined ? workspaces : named;
+    const isOfNone = isAbsent === true && listing.serves !== undefined && listing.byResource === undefined;
+    const spokeFor = isOfNone ? workspaces : named;
     failed = facts.outcome === 'failed' ? failed + 1 : 0;
     // One listing may fail alone; two in a row fail like all others.
     if (isHopeless || failed > 1) gaveUp ??= 'not fetched, because an earlier listing failed';
@@ -302,6 +320,36 @@ async function readAll(
     }
   }
   for (const [workspace, listing] of undecided) await read(workspace, listing, true);
+  if (gaveUp === undefined) await compareExecutions(workspaces, reading, recording, request, tools);
+}
+
+/** Compares the compute of jobs with their executions, once a week; the outcome is recorded as that of a listing. */
+async function compareExecutions(
+  workspaces: TokenReading['workspaces'],
+  reading: Reading,
+  { account, notDue, record }: Recording,
+  request: IngestRequest,
+  tools: IngestTools,
+): Promise<void> {
+  const { resourceType, serves } = otherListings.executions;
+  const key = { account, workspace: reading.isOfWorkspace ? workspaces[0] : undefined, resourceType };
+  if (notDue.has(listingName(key)) || workspaces.length === 0) return;
+  const before = reading.requests();
+  const names = workspaces.filter((name) => name !== undefined);
+  let found: Found = { ...nothing, outcome: 'read', reason: undefined, next: undefined, isHopeless: false };
+  try {
+    const asked = { account, reader: reading.reader, details: reading.details, tools };
+    const resources = await readJobExecutions(asked, names.length === 0 ? undefined : names, request);
+    if (resources === undefined) return;
+    found = { ...found, resources };
+  } catch (error) {
+    const failed = failureOf(error, reading.isOfWorkspace);
+    if (failed === undefined) throw error;
+    await warnOfListing(failed.outcome, String(failed.reason), key, tools, serves);
+    found = redacted(failed, tools);
+  }
+  const { isHopeless: _, isAbsent: __, spokeFor: ___, ...facts } = found;
+  await record({ ...key, ...facts, requests: reading.requests() - before });
 }
 
 /** Where a listing goes before it is written: states, and deployments. */
@@ -347,29 +395,33 @@ async function readListing(
   const { workspace } = key;
   const about = `account ${key.account}${workspace === undefined ? '' : `, workspace ${workspace}`}`;
   let seen = nothingSeen();
-  let end: { readonly doubt: string | undefined; readonly shortfall: number | undefined } | undefined;
+  let end: Awaited<ReturnType<typeof readItems>>;
   try {
-    for await (const page of reading.reader.pages(listing, about, tools.signal, workspace)) {
-      if (page.number === 1) {
+    end = await readItems(key, listing, { ...reading, about }, tools, {
+      async begin() {
         seen = nothingSeen();
         await Promise.all([stage.begin(), deployments.begin()]);
-      }
-      const { resources, deployed } = decodePage(page.items, key, listing, reading, seen, tools);
-      await stage.add(resources);
-      await deployments.add(deployed);
-      if (page.isLast) end = page;
-    }
+      },
+      async take(items) {
+        const { resources, deployed } = decodePage(items, key, listing, reading, seen, tools);
+        await stage.add(resources);
+        await deployments.add(deployed);
+      },
+    });
   } catch (error) {
     const failed = failureOf(error, reading.isOfWorkspace);
     if (failed === undefined) throw error;
     // What already failed the costs was a warning then.
-    if (!failures.some(({ found }) => found === foundIn(error)))
+    const isNoted = failed.outcome === 'refused' && listing.serves !== undefined && reading.noted.has(listing.kind);
+    reading.noted.add(listing.kind);
+    if (!isNoted && !failures.some(({ found }) => found === foundIn(error)))
       await warnOfListing(failed.outcome, String(failed.reason), key, tools, listing.serves);
     return redacted(failed, tools);
   }
   const { named, homeless } = seen;
   hearing.learn(workspace, named);
   warnOfIgnored(seen, workspace === undefined, { about, resourceType: listing.resourceType }, tools);
+  if (workspace === undefined && homeless.size > 0 && named.size === 0) return unheard(workspace, undefined);
   if (workspace !== undefined && homeless.size > 0) {
     hearing.remember(workspace, listing.resourceType, digestOf(homeless));
     if (hearing.isHeard() === undefined && !reading.isLast) return undefined;
@@ -379,7 +431,6 @@ async function readListing(
   if (listing.detail !== undefined) await readDetails(key, listing, reading, stage, tools);
   // What has items of other workspaces, too, is a listing of all that the token reaches.
   const isOfAll = !reading.isOfWorkspace && [...named].some((name) => name !== workspace);
-  const { doubt, shortfall } = end ?? {};
   async function isCounted(resources: number): Promise<boolean> {
     if (isOfAll || workspace === undefined) return false;
     const counts = await reading.counts(workspace);
@@ -389,12 +440,37 @@ async function readListing(
   }
   const written = await writeListing(
     isOfAll ? { ...key, workspace: undefined } : key,
-    { elsewhere: reading.elsewhere, doubt, shortfall, isCounted },
+    { elsewhere: reading.elsewhere, ...end, isCounted },
     { stage, deployments },
     request,
     tools,
   );
   return { ...written, isHopeless: false, spokeFor: isOfAll ? [...named] : undefined };
+}
+
+/** Reads the items of a listing; resource by resource where the platform refuses that of all. */
+async function readItems(
+  key: ListingKey,
+  listing: Listing,
+  reading: Reading & { readonly about: string },
+  tools: IngestTools,
+  { begin, take }: { begin(): Promise<void>; take(items: readonly RawResource[]): Promise<void> },
+): Promise<Pick<Listed, 'doubt' | 'shortfall' | 'areAllAsked'>> {
+  const end = { doubt: undefined, shortfall: undefined };
+  try {
+    for await (const page of reading.reader.pages(listing, reading.about, tools.signal, key.workspace)) {
+      if (page.number === 1) await begin();
+      await take(page.items);
+      if (page.isLast) return { ...page, areAllAsked: true };
+    }
+    return { ...end, areAllAsked: true };
+  } catch (error) {
+    if (failureOf(error, reading.isOfWorkspace)?.outcome !== 'refused') throw error;
+    await begin();
+    const areAllAsked = await readByResource(key, listing, reading, take, tools);
+    if (areAllAsked === undefined) throw error;
+    return { ...end, areAllAsked };
+  }
 }
 
 function nothingSeen(): Seen {
@@ -409,24 +485,33 @@ function digestOf(homeless: ReadonlyMap<string, string>): string {
 }
 
 /** The outcome of a listing whose items cannot be attributed. */
-function unheard(workspace: string, twin: string | undefined): Found {
-  const reason =
-    twin === undefined
-      ? `the platform did not take the name of workspace ${workspace}, and the listed resources name none`
-      : `the platform lists the same resources for workspaces ${workspace} and ${twin}, and they name none`;
+function unheard(workspace: string | undefined, twin: string | undefined): Found {
+  const isTwin = twin !== undefined;
+  const cause =
+    workspace === undefined
+      ? 'no workspace can be asked for by name'
+      : isTwin
+        ? `the platform lists the same resources for workspaces ${workspace} and ${twin}`
+        : `the platform did not take the name of workspace ${workspace}`;
+  const reason = isTwin ? `${cause}, and they name none` : `${cause}, and the listed resources name none`;
   return { ...nothing, outcome: 'failed', reason, next: unheardWorkspaceStep, isHopeless: false };
+}
+
+/** A listing that was read to its end. */
+interface Listed {
+  readonly elsewhere: readonly string[];
+  readonly doubt: string | undefined;
+  readonly shortfall: number | undefined;
+  /** Whether nothing is missing because the night had no requests left. */
+  readonly areAllAsked: boolean;
+  /** Whether the platform counts as many resources. */
+  isCounted(resources: number): Promise<boolean>;
 }
 
 /** Writes a listing that was read to its end. */
 async function writeListing(
   key: ListingKey,
-  listed: {
-    readonly elsewhere: readonly string[];
-    readonly doubt: string | undefined;
-    readonly shortfall: number | undefined;
-    /** Whether the platform counts as many resources. */
-    isCounted(resources: number): Promise<boolean>;
-  },
+  listed: Listed,
   { stage, deployments }: Stages,
   request: IngestRequest,
   tools: IngestTools,
@@ -446,7 +531,7 @@ async function writeListing(
     ...key,
     ...seen,
     workspacesElsewhere: listed.elsewhere,
-    isWhole: doubt === undefined,
+    isWhole: doubt === undefined && listed.areAllAsked,
     acceptShrunk: request.acceptShrunkListings,
     isBelieved: async (resources) =>
       1 + (await tools.warehouse.nightsShrunk(key, now)) >= nightsUntilTrusted || (await listed.isCounted(resources)),

@@ -1,6 +1,7 @@
 import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
 import type { Decoder } from '../fetch/index.ts';
-import type { Listing, ListingReader } from '../platform/index.ts';
+import type { Listing, ListingReader, RawResource } from '../platform/index.ts';
+import { dayMs } from '../time/time.ts';
 import type { InventoryStage, ListingKey } from '../warehouse/load/index.ts';
 import type { IngestTools } from './tools.ts';
 
@@ -57,6 +58,46 @@ export async function readDetails(
       return;
     }
   }
+}
+
+/** Costs of so many days name the resources that may have items. */
+const billedDays = 30;
+
+/**
+ * Reads a listing resource by resource where the platform has none of all: of those that are billed for its items, the dearest
+ * first, as many as the night has left. Returns whether it asked all of them; undefined if none answered. Throws as the reader
+ * does, but for resources that are gone.
+ */
+export async function readByResource(
+  { account, workspace }: ListingKey,
+  { byResource, ...listing }: Listing,
+  { reader, details }: { readonly reader: ListingReader; readonly details: DetailBudget },
+  take: (items: readonly RawResource[]) => Promise<void>,
+  { warehouse, effects, signal }: IngestTools,
+): Promise<boolean | undefined> {
+  if (byResource === undefined || workspace === undefined) return undefined;
+  const { operation, parameter, billingDimension } = byResource;
+  const [from, to] = [effects.now() - billedDays * dayMs, effects.now()];
+  let isAnswered = false;
+  for (const { name } of await warehouse.billedResources({
+    account,
+    workspaces: [workspace],
+    billingDimension,
+    from,
+    to,
+  })) {
+    if (name === '.' || name === '..') continue;
+    if (details.left <= 0) return isAnswered ? false : undefined;
+    details.left -= 1;
+    try {
+      const asked = { ...listing, operation, filters: { [parameter]: name } };
+      for await (const { items } of reader.pages(asked, `account ${account}`, signal, workspace)) await take(items);
+      isAnswered = true;
+    } catch (error) {
+      if (!(error instanceof PlatformError && error.status === 404)) throw error;
+    }
+  }
+  return isAnswered ? true : undefined;
 }
 
 /**

@@ -12,8 +12,8 @@ export {
   listingPeriods,
   listings,
   openListings,
+  otherListings,
   type RawResource,
-  workspaceListing,
 } from './listings.ts';
 export { CursorRefusedError, pages } from './paging.ts';
 export { proxiesOf } from './proxy.ts';

@@ -59,6 +59,12 @@ export interface Listing {
   readonly everyDays?: number;
   /** The operation that has an item with all of its columns, and its parameter for the name. */
   readonly detail?: { readonly operation: Operation; readonly parameter: string };
+  /** Where it is missing: the operation that lists the items of one resource, and the dimension that bills for them. */
+  readonly byResource?: {
+    readonly operation: Operation;
+    readonly parameter: string;
+    readonly billingDimension: string;
+  };
   /** What is not known without it; left out for the listings of the interface document. */
   readonly serves?: string;
 }
@@ -151,6 +157,10 @@ export const listings: readonly Listing[] = [
       ...{ workspace: 'workspace', createdAt: 'createdAt', createdBy: 'createdBy', status: 'status' },
       ...{ region: 'spec.region', memoryMb: 'spec.memory', attachedTo: 'source.name|sandboxName' },
     },
+    byResource: {
+      ...{ operation: operations.sandboxSnapshots, parameter: 'sandboxName' },
+      billingDimension: 'sandbox_snapshot_storage_gbs',
+    },
     name: (item) => item['name'] || item['id'],
     serves: 'the age of snapshots',
   },
@@ -171,9 +181,27 @@ export const listings: readonly Listing[] = [
   },
 ];
 
+/** Of executions and their tasks; the public description allows no larger pages. */
+const newestFirst = { sort: 'createdAt:desc', limit: '100' } as const;
+
+/** The executions of a job: a cross-check of its compute. */
+const executionListing: Listing = {
+  ...{ kind: 'execution', resourceType: 'execution', operation: operations.executions, filters: newestFirst },
+  ...{ columns: {}, everyDays: week, serves: 'whether executions explain the compute of jobs' },
+  name: ({ metadata }) => joined(metadata, ['id'], ''),
+};
+
+/** The tasks of an execution. */
+const taskListing: Listing = {
+  ...{ kind: 'task', resourceType: 'task', operation: operations.tasks, filters: newestFirst, columns: {} },
+};
+
 /** The listings that are not asked for every night, with their days. */
-export const listingPeriods: readonly { readonly resource_type: string; readonly days: number }[] = listings.flatMap(
-  ({ resourceType, everyDays }) => (everyDays === undefined ? [] : [{ resource_type: resourceType, days: everyDays }]),
+export const listingPeriods: readonly { readonly resource_type: string; readonly days: number }[] = [
+  ...listings,
+  executionListing,
+].flatMap(({ resourceType, everyDays }) =>
+  everyDays === undefined ? [] : [{ resource_type: resourceType, days: everyDays }],
 );
 
 /** The workspaces that a token reaches, each of which contains itself. */
@@ -186,6 +214,13 @@ export const workspaceListing: Listing = {
   name: (item) => item['name'],
   serves: 'names and labels of workspaces',
 };
+
+/** What is read besides: workspaces before all others, executions of jobs after them. */
+export const otherListings = {
+  workspaces: workspaceListing,
+  executions: executionListing,
+  tasks: taskListing,
+} as const;
 
 /** The texts of these fields as one; undefined if one is missing. */
 function joined(object: unknown, fields: readonly string[], between: string): string | undefined {
@@ -330,8 +365,8 @@ async function* turnPages(
   const { about, apiVersion, workspace } = how;
   const limit = operation.paging !== undefined && isPaged(apiVersion) ? listingLimits.maxPageSize : undefined;
   const asked = {
-    ...filters,
     ...(limit === undefined ? {} : { sort: 'createdAt:asc', limit: String(limit) }),
+    ...filters,
     ...(workspace === undefined || !how.namesInQuery ? {} : { workspace }),
   };
   let number = 0;
@@ -340,10 +375,8 @@ async function* turnPages(
     const aboutPage = `${about}, page ${page}`;
     const read = async (body: RawBody) =>
       readListingPage(await parseBody(body), { about: aboutPage, limit, cursor, name });
-    return client.call(operation, cursor === undefined ? asked : { ...asked, cursor }, aboutPage, read, signal, {
-      apiVersion,
-      workspace,
-    });
+    const values = cursor === undefined ? asked : { ...asked, cursor };
+    return client.call(withCursor(operation), values, aboutPage, read, signal, { apiVersion, workspace });
   });
   for await (const { items, hasMore, total, doubt, isPaged: hasForm } of chain) {
     number += 1;
@@ -362,6 +395,15 @@ async function* turnPages(
       isPaged: hasForm,
     };
   }
+}
+
+const cursorParameter = operations.sandboxes.parameters.filter(({ name }) => name === 'cursor');
+
+/** An operation that takes a cursor: what is described as an array may have pages one day. */
+function withCursor(operation: Operation): Operation {
+  return operation.paging === undefined
+    ? { ...operation, parameters: [...operation.parameters, ...cursorParameter] }
+    : operation;
 }
 
 function isPaged(apiVersion: string): boolean {

@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/rules/index.ts';
 import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
+import { listedCosts } from '../findings/index.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
 import { windowBefore } from '../time/compared.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../time/time.ts';
 import { closedMonths } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
-import type { SqlRow } from '../warehouse/store/index.ts';
+import { lastAnswers, type SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -56,7 +57,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   const through = Date.parse(state.completeThrough);
   const { asked, problems } = readQuestion(query, { months, dimensions, through });
   const sqlMonth = `${asked.month}-01`;
-  const [closed, owners, unallocated, labels, volumes] = await Promise.all([
+  const [closed, owners, unallocated, labels, volumes, listed] = await Promise.all([
     view.once('closed months', closedMonths),
     view.rows('charged_owners', {
       ...{ month: sqlMonth, account: null, dimension: asked.dimension },
@@ -66,6 +67,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
     view.rows('unowned_resources', { month: sqlMonth, dimension: asked.dimension }),
     view.rows('labelled_costs', { month: sqlMonth }),
     view.rows('volumes', { month: sqlMonth }),
+    view.once('listed costs', async (connection) => listedCosts(connection, lastAnswers(connection))),
   ]);
   const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
   const total = sum(sorted.map((row) => String(row['cost'])));
@@ -85,7 +87,7 @@ ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
 <section>${ownersTable(asked, sorted, total)}</section>
 <div class="grid">
 <section>${unallocatedTable(unallocated)}</section>
-<section>${labelsTable(asked.month, labels)}</section>
+<section>${labelsTable(asked.month, labels)}${neverListedWords(listed)}</section>
 </div>
 ${volumes.length === 0 ? '' : html`<section>${volumesTable(volumes)}</section>`}`,
   };
@@ -167,6 +169,15 @@ function costsOf(rows: readonly SqlRow[], name: string): string {
 
 function shareOf(part: string, whole: string): string {
   return Number(whole) === 0 ? '' : `${((Number(part) / Number(whole)) * 100).toFixed(1)} %`;
+}
+
+/** What resources cost that no listing ever showed, so that no label of theirs is known. */
+function neverListedWords(listed: Awaited<ReturnType<typeof listedCosts>>): Markup | '' {
+  const parts = [...listed.values()].flatMap(({ neverListed }) =>
+    neverListed.map(({ workspace, cost }) => html`${named(workspace, 'no workspace')} ${money(cost)} USD`),
+  );
+  if (parts.length === 0) return '';
+  return html`<p>In the last 30 days, resources that no listing ever showed cost: ${parts.map((part, place) => html`${place === 0 ? '' : ', '}${part}`)}. Sandboxes that end before the next night are among them. Rules by name need no listing; <code>docs/allocation.md</code> says what else helps.</p>`;
 }
 
 /** What a complete month bills, and whether its costs are those of its close. */

@@ -1,4 +1,5 @@
 import { groupedAmount, plainDecimal, signed, usdUnit } from '../money/money.ts';
+import { counted } from '../text/counted.ts';
 import { html, type Markup } from './markup.ts';
 
 export { amount, relative, signed } from '../money/money.ts';
@@ -44,4 +45,11 @@ export function quantity(text: string): string {
 export function price(text: string | undefined): Markup | string {
   if (text === undefined) return '';
   return html`<data value="${text}" title="${trimmed(text)} USD">${plainDecimal(Number(Number(text).toPrecision(4)))}</data>`;
+}
+
+/** A size for people, in powers of 1000. */
+export function sizeWords(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, 'byte');
+  const [unit, words] = bytes < 1e6 ? [1000, 'kB'] : bytes < 1e9 ? [1e6, 'MB'] : [1e9, 'GB'];
+  return `${(bytes / Number(unit)).toFixed(1)} ${words}`;
 }

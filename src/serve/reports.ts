@@ -3,13 +3,12 @@ import { revokedCloses, shownAmong } from '../reports/exports/index.ts';
 import { isPartitioned } from '../reports/publishing/index.ts';
 import { isForCommandLine, type Report, readReports } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
-import { counted } from '../text/counted.ts';
 import { encodePart } from '../text/dashboard-address.ts';
 import { shownInstant } from '../time/time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
 import { exportAddress, exportsOf, type StoredExport } from './export-files.ts';
-import { money, quantity } from './format.ts';
+import { money, quantity, sizeWords } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -259,12 +258,4 @@ interface ListedFile {
 function monthOf({ parameters }: ListedFile['manifest'], { partition }: ListedFile['file']): string | undefined {
   const month = partition?.month ?? parameters['month'];
   return typeof month === 'string' ? month.slice(0, 7) : undefined;
-}
-
-function sizeWords(bytes: number): string {
-  return bytes < 1000
-    ? counted(bytes, 'byte')
-    : bytes < 1e6
-      ? `${(bytes / 1000).toFixed(1)} kB`
-      : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,5 +1,6 @@
 import { shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import { sizeWords } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -22,6 +23,10 @@ export function statesTable(states: readonly SqlRow[]): Markup {
       { head: 'Region', cell: (row) => named(textOf(row, 'region'), '') },
       { head: 'Plan', cell: (row) => named(textOf(row, 'plan'), '') },
       { head: 'Labels', cell: (row) => labelWords(textOf(row, 'labels')) },
+      ...(isStored(states, 'size_bytes') ? [{ head: 'Size', isNumber: true, cell: sizeOf }] : []),
+      ...(isStored(states, 'attached_to')
+        ? [{ head: 'Attached to', cell: (row: SqlRow) => named(textOf(row, 'attached_to'), 'nothing') }]
+        : []),
       { head: 'Created by', cell: (row) => named(textOf(row, 'created_by'), '') },
     ],
     states,
@@ -46,11 +51,14 @@ export function changeWords(state: SqlRow, before: SqlRow | undefined): string |
     ...[['status', 'status'] as const, ['memory_mb', 'memory, MB'] as const, ['region', 'region'] as const],
     ...[['generation', 'generation'] as const, ['plan', 'plan'] as const, ['display_name', 'display name'] as const],
     ...[['external_id', 'external ID'] as const, ['provider', 'provider'] as const],
+    ...[['attached_to', 'attached to'] as const],
   ];
   const shown = (row: SqlRow, field: string) => named(textOf(row, field), 'none');
   const changes = fields.flatMap(([field, words]) =>
     textOf(state, field) === textOf(before, field) ? [] : [`${words} ${shown(before, field)} → ${shown(state, field)}`],
   );
+  if (textOf(state, 'size_bytes') !== textOf(before, 'size_bytes') && isStored([before], 'size_bytes'))
+    changes.push(`size ${sizeOf(before)} → ${sizeOf(state)}`);
   if (state['is_enabled'] !== before['is_enabled'])
     changes.push(state['is_enabled'] === false ? 'disabled' : 'enabled');
   // States of earlier versions do not have their mounts.
@@ -67,6 +75,16 @@ export function changeWords(state: SqlRow, before: SqlRow | undefined): string |
     changes.push(`label ${named(key, '')} ${value(earlier)} → ${value(now)}`);
   }
   return changes.slice(0, 8).join('; ') || 'listed again';
+}
+
+function isStored(rows: readonly SqlRow[], name: string): boolean {
+  return rows.some((row) => textOf(row, name) !== null);
+}
+
+/** A size for people; none if it is not known. */
+export function sizeOf(row: SqlRow): string {
+  const bytes = textOf(row, 'size_bytes');
+  return bytes === null ? '' : sizeWords(Number(bytes));
 }
 
 function namesOf(row: SqlRow, field: string): readonly string[] | undefined {

@@ -29,6 +29,7 @@ import { amount, money, price, quantity, relative } from './format.ts';
 import { type Column, figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { executionsTable, partsTable } from './resource-parts.ts';
 import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
 import type { Scope } from './scope.ts';
 import type { BooksView } from './snapshots.ts';
@@ -72,13 +73,16 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   const isOwner = view.scope.kind === 'owner';
   const question = questionOf(names, range ?? '90d', { through, completeFrom: state.completeFrom });
   const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
-  const [explored, states, deployments, owners, use] = await Promise.all([
+  const [explored, states, deployments, owners, use, belongings, executions] = await Promise.all([
     readExplored(view, question),
     view.rows('resource_states', { ...names, is_owner: isOwner }),
     view.rows('resource_deployments', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
     readUse(view, names, through),
+    // Listings are of all costs, as owners are.
+    isOwner ? [] : view.rows('resource_parts', names),
+    isOwner ? [] : view.rows('resource_executions', names),
   ]);
   return {
     path: undefined,
@@ -96,6 +100,7 @@ ${figure(chartOf(question, explored, { states, completeThrough: state.completeTh
 <section>${dimensionsTable(asked, explored)}</section>
 <section>${deploymentsTable(deployments)}</section>
 <section>${statesTable(states)}</section>
+${partsTable(belongings)}${executionsTable(executions)}
 ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
 }

@@ -470,12 +470,15 @@ describe('illegal requests', () => {
     expect((await askIn(platform.current, '2026-04-28', `/v0/agents?${query}`)).status).toBe(400);
   });
 
-  test.each(['/v0/sandbox', '/v0/sandboxes/', '/v0/mcp_servers', '/v0/agents/checkout-assistant', '/sandboxes'])(
-    '%s is 404',
-    async (path) => {
-      expect((await ask(platform.current, path)).status).toBe(404);
-    },
-  );
+  test.each([
+    '/v0/sandbox',
+    '/v0/sandboxes/',
+    '/v0/mcp_servers',
+    '/v0/agents/checkout-assistant/revisions',
+    '/sandboxes',
+  ])('%s is 404', async (path) => {
+    expect((await ask(platform.current, path)).status).toBe(404);
+  });
 });
 
 describe('versions (9)', () => {

@@ -473,7 +473,7 @@ describe('work becomes usage when its hour has ended (4.6, 4.7)', () => {
     expect(billionths(hours[13]?.cost ?? 0)).toBe(Math.round(worked * 0.0000098 * 1e9));
     expect(hours[12]?.usage).toBe(0);
     const listed = (await send('GET', '/v0/jobs/nightly-embeddings/executions', paged)).body.data;
-    expect(listed[0]).toMatchObject({ metadata: { id: body.id }, stats: { total: 2 }, status: 'succeeded' });
+    expect(listed[0]).toMatchObject({ metadata: { id: body.executionId }, stats: { total: 2 }, status: 'succeeded' });
     const tasks = (await send('GET', `/v0/jobs/nightly-embeddings/executions/${body.id}/tasks`, paged)).body.data;
     expect(
       tasks.map(({ metadata }: { metadata: Record<string, string> }) =>

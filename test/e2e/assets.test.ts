@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Emulator, secretMarker, startEmulator } from '../../src/emulator/index.ts';
 import { bytesOf } from '../../src/ingest/listing-details.ts';
 import { askSnapshot, type Ingested, ingest, newProject, runCli } from '../support/project.ts';
-import { agentOf, type ScriptedPlatform, startScriptedPlatform } from '../support/scripted-platform.ts';
+import { agentOf, type Fact, type ScriptedPlatform, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 const nights = ['2026-10-21T03:30:00Z', '2026-10-22T03:30:00Z', '2026-10-28T03:30:00Z'];
 
@@ -163,6 +163,12 @@ test('idle names images that nothing runs and snapshots of sandboxes that are go
   expect(kept.map(({ size_bytes }) => Number(size_bytes))).toContain(6_000_000_000);
 });
 
+test('executions explain the billed compute of jobs', async () => {
+  const jobs = await rows('select resource_name, difference < 1 as is_explained from job_executions order by all');
+  expect(jobs.map(({ resource_name }) => resource_name)).toContain('nightly-embeddings');
+  expect(jobs.filter(({ is_explained }) => is_explained !== true)).toEqual([]);
+});
+
 test('without people, nobody is asked for names, and detailCalls limits single items', async () => {
   const { asked } = await nightsOf('inventory:\n  people: false\n  detailCalls: 2\n', 2);
   const paths = asked.flat();
@@ -205,6 +211,8 @@ test('a listing that the platform does not have is noted once, is no alert, and 
   const { stderr, exitCode } = await night('04');
   expect(exitCode).toBe(0);
   expect(stderr).toContain('without it Costbook does not know labels of volumes, and what they are attached to');
+  // Also where each workspace is asked.
+  expect(stderr.split('does not know the age of snapshots').length).toBe(2);
   platform.requests.length = 0;
   await night('05');
   expect(platform.requests.filter(({ path }) => path === '/v0/volumes')).toEqual([]);
@@ -232,4 +240,74 @@ test('resources of a workspace that the platform no longer lists have ended', as
   workspaces = ['north', 'south'];
   await night('05');
   expect(await rows(alive, { dir, asked: [] })).toEqual([{ workspace: 'north' }, { workspace: 'south' }]);
+});
+
+/** Costs of one hour of a workspace's resource. */
+function billed(type: string, name: string, dimension: string, usage: number): Fact {
+  return { workspace: 'north', type, name, uuid: null, dimension, hour: '2026-09-02T05', cost: 1, usage };
+}
+
+test('what executions explain of the billed compute of jobs is asked for once a week, and doctor says it', async () => {
+  platform.facts.push(
+    billed('job', 'etl', 'job_compute_runtime_gbs', 100),
+    billed('job', 'gone', 'job_compute_runtime_gbs', 1),
+  );
+  const { listed } = platform;
+  const at = (day: string, time: string) => `2026-${day}T${time}Z`;
+  const ran = (startedAt: string, completedAt: string) => ({ createdAt: startedAt, startedAt, completedAt });
+  const overMidnight = ran(at('09-01', '23:59:50'), at('09-02', '00:00:10'));
+  const inTheMorning = ran(at('09-02', '05:00:00'), at('09-02', '05:00:30.500'));
+  platform.listed = (seen) => {
+    if (seen.path === '/v0/jobs' && seen.query['workspace'] === 'north')
+      return [
+        {
+          metadata: { name: 'etl', workspace: 'north', createdAt: at('08-01', '00:00:00') },
+          spec: { runtime: { memory: 2048 } },
+        },
+      ];
+    if (seen.path === '/v0/jobs/etl/executions')
+      return [
+        { metadata: { id: 'x-3', ...ran(at('09-03', '05:00:00'), at('09-03', '06:00:00')) } },
+        { metadata: { id: 'x-2', ...inTheMorning } },
+        { metadata: { id: 'x-1', ...overMidnight }, spec: { memoryOverride: 1024 } },
+        { metadata: { id: 'x-0', ...ran(at('08-30', '05:00:00'), at('08-30', '06:00:00')) } },
+      ];
+    if (seen.path === '/v0/jobs/etl/executions/x-2/tasks')
+      return ['a', 'b'].map((name) => ({ metadata: { name, ...inTheMorning } }));
+    if (seen.path === '/v0/jobs/etl/executions/x-1/tasks') return [{ metadata: { name: 'a', ...overMidnight } }];
+    return listed(seen);
+  };
+  await night('03');
+  expect(
+    await rows(`select resource_name, day_start, executions, tasks, task_usage, difference from job_executions`, {
+      ...{ dir, asked: [] },
+    }),
+  ).toEqual([
+    {
+      ...{ resource_name: 'etl', day_start: '2026-09-02 00:00:00', executions: 2, tasks: 3 },
+      // 10 seconds with 1 GB, and twice 30.5 seconds with 2 GB.
+      ...{ task_usage: '132.000000000', difference: '-32.000000000' },
+    },
+  ]);
+  const asked = () => platform.requests.filter(({ path }) => path.includes('/executions')).length;
+  const before = asked();
+  await night('04');
+  expect(asked()).toBe(before);
+  const { stdout } = await runCli(['doctor', '--dir', dir, '--now', '2026-09-04T03:00:00Z'], { COSTBOOK_TOKEN: 'x' });
+  expect(stdout).toContain(
+    'compute of 0 of 1 job on 2026-09-02; north/etl: 32 GB-seconds of tasks more than 100 billed',
+  );
+});
+
+test('snapshots are read by sandbox where the platform has no listing of all', async () => {
+  platform.facts.push(billed('sandbox', 'box', 'sandbox_snapshot_storage_gbs', 1));
+  const { listed } = platform;
+  platform.listed = (seen) =>
+    seen.path === '/v0/sandboxes/box/snapshots'
+      ? [{ id: 's-1', name: 'nightly', sandboxName: 'box', workspace: 'north', createdAt: '2026-09-02T02:00:00Z' }]
+      : listed(seen);
+  await night('04');
+  expect(
+    await rows(`select resource_name, attached_to from resources where resource_type = 'snapshot'`, { dir, asked: [] }),
+  ).toEqual([{ resource_name: 'nightly', attached_to: 'box' }]);
 });

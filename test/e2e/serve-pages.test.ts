@@ -372,6 +372,38 @@ describe('the page of a resource', () => {
     expect(text).toContain('STOPPED');
   });
 
+  test('shows sizes, what a volume is attached to, people, images, and what executions explain of a job', async () => {
+    const lab = { workspace: 'lab', resource_name: 'etl', resource_uuid: null, bucket_start: '2026-10-02 06:00:00' };
+    const job = { ...lab, resource_type: 'job', billing_dimension: 'job_compute_runtime_gbs', cost: '1', usage: '100' };
+    const disk = { workspace: 'lab', resource_type: 'volume', resource_name: 'disk', resource_uuid: null };
+    const small = { ...disk, size_bytes: '2000000000', created_by: 'u-1', valid_to: '2026-09-05' };
+    const [of, storage] = [
+      ['disk', 'free'],
+      { ...lab, resource_type: 'volume', billing_dimension: 'volume_storage_gbs' },
+    ];
+    const books = dashboardBooks({
+      costs: [job, ...of.map((resource_name) => ({ ...storage, resource_name, cost: '0.50', usage: '1' }))],
+      job_executions: [{ workspace: 'lab', resource_name: 'etl', task_usage: '90' }],
+      listings: [{ resource_type: 'volume', resources: 1 }],
+      resources: [
+        small,
+        { ...small, size_bytes: '3000000000', attached_to: 'agent:a', valid_from: '2026-09-05', valid_to: null },
+        { workspace: 'lab', resource_type: 'user', resource_name: 'u-1', display_name: 'Ana Ferreira' },
+        { workspace: 'lab', resource_type: 'image', resource_name: 'job/etl', size_bytes: '6000000000' },
+      ],
+    });
+    const server = await serve(await dashboardProject(books));
+    const words = async (path: string) =>
+      (await server.get(path)).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    const volume = await words(resourceAddress('volume', 'lab', 'disk'));
+    expect(volume).toContain('attached to none → agent:a; size 2.0 GB → 3.0 GB');
+    expect(volume).toContain('Ana Ferreira');
+    const page = await words(resourceAddress('job', 'lab', 'etl'));
+    expect(page).toContain(' image job/etl 6.0 GB ');
+    expect(page).toContain(' 2026-10-02 1 1 90 100 10 ');
+    expect(await words('/allocation?month=2026-10')).toContain('no listing ever showed cost: lab 0.50 USD.');
+  });
+
   test('says so when there is none', async () => {
     expect((await served.get('/resource/sandbox/north/none')).status).toBe(404);
     expect((await served.get('/resource/sandbox')).status).toBe(404);

@@ -87,8 +87,13 @@ test('names that no request can have, or far too many of them, stop no other lis
   names = Array.from({ length: 2000 }, (_, index) => `w${index}`);
   agents = () => [item('north-1', 'north'), item('south-1', 'south')];
   platform.requests.length = 0;
-  await night('05');
-  expect(platform.requests.length).toBeLessThan(100);
+  expect((await night('05')).exitCode).toBe(0);
+  expect(platform.requests.length).toBeLessThan(150);
+  // Nobody can be asked for by name, and nobody names a workspace: nothing was read.
+  agents = () => [item('somebody')];
+  const { account: unnamed } = await night('06');
+  const last = unnamed.inventory.listings.filter(({ resourceType }) => resourceType === 'agent');
+  expect(last).toEqual([expect.objectContaining({ outcome: 'failed', resources: 0 })]);
 });
 
 test('a listing that the platform refuses is asked for again after a week', async () => {

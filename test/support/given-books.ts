@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, Cell>>;
 /** Tables whose rows are given as they are. */
 const tables = [
   ...['accounts', 'loads', 'covered', 'reconciliation', 'unproven', 'closes', 'runs', 'job_runs', 'steps'],
-  ...['resources', 'resource_use', 'resource_events', 'resource_runtimes', 'listings'],
+  ...['resources', 'resource_use', 'resource_events', 'resource_runtimes', 'listings', 'job_executions'],
   ...['alerts', 'acknowledgements', 'alert_feedback', 'outbox', 'deliveries'],
   ...['anomalies', 'anomaly_evaluations', 'forecasts'],
 ] as const;
@@ -219,6 +219,10 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     canary_revision: null,
     run_number: 1,
     recorded_at: '2026-09-07 02:00:00',
+  },
+  job_executions: {
+    ...{ account: 'acc_one', workspace: 'north', resource_name: 'box', day_start: '2026-10-02' },
+    ...{ executions: 1, tasks: 1, task_usage: '1', run_number: 1, read_at: '2026-10-03' },
   },
   resource_runtimes: {
     account: 'acc_one',

@@ -49,6 +49,8 @@ export type EventName =
   | 'resource_events_listed'
   /** What resources run from now on: image, revision and scale. */
   | 'resource_runtimes_changed'
+  /** What the tasks of jobs used on a day, by their executions. */
+  | 'job_executions_read'
   /** The outcome of fetching a listing. */
   | 'listing_read'
   /** The dimensions and resource types that the platform lists. */

@@ -9,6 +9,7 @@ export {
   listingName,
   listingRequests,
 } from './inventory.ts';
+export type { BilledResource, JobExecutions } from './job-executions.ts';
 export { type CostPartition, costPartitions, lastLoadOf, partitionsChangedSince, viewsSha256 } from './partitions.ts';
 export type { DifferingHours, TotalDecimals, TotalsKnown } from './reconciliation.ts';
 export type { DeploymentsStage } from './resource-events.ts';

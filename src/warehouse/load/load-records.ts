@@ -17,6 +17,7 @@ import {
   recordListing,
   workspacesAlive,
 } from './inventory.ts';
+import { type BilledQuestion, type BilledResource, billedResources, recordJobExecutions } from './job-executions.ts';
 import { arePlatformListsDue, type PlatformListsFacts, recordPlatformLists } from './platform-lists.ts';
 import type { TotalsKnown } from './reconciliation.ts';
 import { type DeploymentsStage, openDeploymentsStage } from './resource-events.ts';
@@ -44,6 +45,9 @@ export interface LoadRecords {
   /** The workspaces that the costs of an account name, or that have listed resources. */
   knownWorkspaces(account: string): Promise<readonly string[]>;
   recordListing(facts: ListingFacts): Promise<void>;
+  /** The resources that were billed, the dearest first. */
+  billedResources(asked: BilledQuestion): Promise<readonly BilledResource[]>;
+  recordJobExecutions(facts: Parameters<typeof recordJobExecutions>[1]): Promise<void>;
   /** Whether the platform's lists of values are due for an account. */
   arePlatformListsDue(account: string, now: Instant): Promise<boolean>;
   recordPlatformLists(facts: PlatformListsFacts): Promise<void>;
@@ -76,6 +80,8 @@ export function loadRecords(
     workspacesAlive: (account, now) => workspacesAlive(connection, account, now),
     knownWorkspaces: (account) => knownWorkspaces(connection, account),
     recordListing: (facts) => recordListing(recorder, facts),
+    billedResources: (asked) => billedResources(connection, asked),
+    recordJobExecutions: (facts) => recordJobExecutions(recorder, facts),
     arePlatformListsDue: (account, now) => arePlatformListsDue(connection, account, now),
     recordPlatformLists: (facts) => recordPlatformLists(recorder, facts),
     openVerification: async (account, known) => openVerification(await connect(), recorder, account, known),

@@ -53,6 +53,7 @@ export const ledgerTables: readonly LedgerTable[] = [
     instants: { recorded_at: 'seen', ended_at: 'seen', valid_from: 'valid', valid_to: 'valid' },
   },
   written('resource_use', 'recorded_at'),
+  written('job_executions', 'read_at'),
   written('resource_events', 'recorded_at'),
   written('resource_runtimes', 'recorded_at'),
   { name: 'clocks', instants: { platform_at: 'platform' }, asOf: { from: 'platform_at' } },
