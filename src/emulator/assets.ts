@@ -69,8 +69,13 @@ export function answerItem<Item extends object>(
 export function answerPages(items: (call: Call) => readonly object[], isPaged: (call: Call) => boolean) {
   return (call: Call): Reply => {
     const newestFirst = items(call);
-    if (!isPaged(call)) return json(newestFirst);
     const { parameters, now, operation, values, caller } = call;
+    if (!isPaged(call)) {
+      const offset = parameters.has('offset') ? numberOf(parameters, 'offset') : undefined;
+      return json(
+        offset === undefined ? newestFirst : newestFirst.slice(offset, offset + numberOf(parameters, 'limit')),
+      );
+    }
     const isOldestFirst = parameters.get('sort') === 'createdAt:asc';
     const ordered = isOldestFirst ? newestFirst.toReversed() : newestFirst;
     const query = JSON.stringify([operation.name, values, isOldestFirst, caller?.workspace ?? null]);

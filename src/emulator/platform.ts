@@ -4,6 +4,7 @@ import {
   inWorkspace,
   type Operation,
   type OperationName,
+  pagedImagesVersion,
   pagedListingsVersion,
 } from '../platform/interface/index.ts';
 import type { Instant } from '../time/time.ts';
@@ -90,7 +91,12 @@ export interface PlatformParts {
 }
 
 /** 9.7 leaves open which others are valid; the emulator supports the paged one, and a preview (9.2). */
-const allVersions: readonly string[] = [earliestVersion, pagedListingsVersion, '2026-06-02.preview'];
+const allVersions: readonly string[] = [
+  earliestVersion,
+  pagedListingsVersion,
+  '2026-06-02.preview',
+  pagedImagesVersion,
+];
 
 /** The URLs of the other hosts, below the address under which a client reached the emulator. */
 export function hostUrls(base: string): { readonly inferenceUrl: string; readonly sandboxUrl: string } {
@@ -243,9 +249,9 @@ function openAnswers(accounts: readonly Account[]): {
   };
 }
 
-/** Whether the requested version has pages. */
-function hasPages({ version }: Call): boolean {
-  return version >= pagedListingsVersion;
+/** Whether the requested version has pages of an operation. */
+function hasPages({ version, operation }: Call): boolean {
+  return version >= (operation.pagedSince ?? pagedListingsVersion);
 }
 
 /** What is in the public description only. */
@@ -260,7 +266,7 @@ const assetAnswers = {
   volumeByExternalId: answerByExternalId('volume'),
   volumes: answerListing('volume'),
   volume: answerOne('volume', 'volumeName'),
-  images: answerArray(imagesOf),
+  images: answerPages(imagesOf, hasPages),
   image: answerItem(
     imagesOf,
     ({ metadata }, { values }) =>

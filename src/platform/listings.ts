@@ -363,7 +363,8 @@ async function* turnPages(
 ): AsyncGenerator<ListingPage, void, undefined> {
   // Before pages existed, everything came at once. Oldest first: new resources then move no others to another page.
   const { about, apiVersion, workspace } = how;
-  const limit = operation.paging !== undefined && isPaged(apiVersion) ? listingLimits.maxPageSize : undefined;
+  const hasPages = operation.pagedSince !== undefined && apiVersion >= operation.pagedSince;
+  const limit = hasPages ? listingLimits.maxPageSize : undefined;
   const asked = {
     ...(limit === undefined ? {} : { sort: 'createdAt:asc', limit: String(limit) }),
     ...filters,

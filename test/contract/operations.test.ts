@@ -137,6 +137,11 @@ describe('a single resource', () => {
     });
     expect((await send('GET', '/v0/sandboxes/by-external-id/HL-RUN-001')).body).toEqual(single.body);
     expect((await send('GET', '/v0/volumes/by-external-id/none')).status).toBe(404);
+    const [all, page] = [
+      await send('GET', '/v0/images', paged),
+      await send('GET', '/v0/images?limit=1', { headers: { 'service-version': '2026-09-22' } }),
+    ];
+    expect(page.body).toMatchObject({ data: [all.body[0]], meta: { hasMore: true, total: all.body.length } });
   });
 });
 
@@ -474,6 +479,8 @@ describe('work becomes usage when its hour has ended (4.6, 4.7)', () => {
     expect(hours[12]?.usage).toBe(0);
     const listed = (await send('GET', '/v0/jobs/nightly-embeddings/executions', paged)).body.data;
     expect(listed[0]).toMatchObject({ metadata: { id: body.executionId }, stats: { total: 2 }, status: 'succeeded' });
+    const unpaged = (await send('GET', '/v0/jobs/nightly-embeddings/executions?limit=2&offset=1')).body;
+    expect(unpaged).toEqual(listed.slice(1, 3));
     const tasks = (await send('GET', `/v0/jobs/nightly-embeddings/executions/${body.id}/tasks`, paged)).body.data;
     expect(
       tasks.map(({ metadata }: { metadata: Record<string, string> }) =>

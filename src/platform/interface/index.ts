@@ -12,6 +12,7 @@ export {
   listingLimits,
   maxWindowDays,
   metricsLimits,
+  pagedImagesVersion,
   pagedListingsVersion,
   populatedBy,
   type Resolution,

@@ -195,3 +195,5 @@ export const unitSuffixes: readonly { readonly suffix: string; readonly unit: st
 export const earliestVersion = '2026-04-16';
 /** From this version on, listings are paged envelopes (9.6). */
 export const pagedListingsVersion = '2026-04-28';
+/** From this version on images have pages, too: a public client asks for it. */
+export const pagedImagesVersion = '2026-09-22';

@@ -7,6 +7,7 @@ import {
   listingLimits,
   listingSorts,
   metricsLimits,
+  pagedImagesVersion,
   pagedListingsVersion,
   resolutions,
 } from './limits.ts';
@@ -271,6 +272,10 @@ function pagesOf<const Name extends string, Item extends z.ZodMiniType>(
   } as const satisfies Operation;
 }
 
+const executionPages = pagesOf(
+  ...(['executions', '/v0/jobs/{jobId}/executions', 'executions of a job', execution] as const),
+);
+
 /** What changes something: the platform's answer is its shape, but the request is sent once. */
 const changing = { answer: 'json', changes: true, isRepeatable: false } as const;
 
@@ -460,7 +465,11 @@ export const operations = {
   volumeByExternalId: oneOf(
     ...(['volume-by-external-id', '/v0/volumes/by-external-id/{externalId}', 'volume', volumeResource] as const),
   ),
-  images: arrayOf('images', '/v0/images', 'images', imageResource),
+  images: {
+    ...pagesOf('images', '/v0/images', 'images', imageResource),
+    summary: `The images of a workspace: {data, meta} from version ${pagedImagesVersion}, a bare array before.`,
+    pagedSince: pagedImagesVersion,
+  },
   image: oneOf('image', '/v0/images/{resourceType}/{imageName}', 'image', imageResource),
   customDomains: arrayOf('custom-domains', '/v0/customdomains', 'custom domains', customDomain),
   customDomain: oneOf('custom-domain', '/v0/customdomains/{domainName}', 'custom domain', customDomain),
@@ -473,7 +482,22 @@ export const operations = {
     summary: 'The snapshots of a sandbox, as an array in every version.',
     maxBodyMib: answerLimits.listingBodyMib,
   },
-  executions: pagesOf('executions', '/v0/jobs/{jobId}/executions', 'executions of a job', execution),
+  executions: {
+    ...executionPages,
+    parameters: [
+      ...executionPages.parameters.filter(({ name }) => name !== 'limit'),
+      {
+        ...{ name: 'limit', in: 'query', required: false },
+        type: { kind: 'integer', min: 1, max: 100, default: 20 },
+        rule: 'Items on a page.',
+      },
+      {
+        ...{ name: 'offset', in: 'query', required: false },
+        type: { kind: 'integer', min: 0, max: 1_000_000, default: 0 },
+        rule: `How many items to leave out. Before version ${pagedListingsVersion}; then there are cursors.`,
+      },
+    ],
+  },
   execution: oneOf('execution', '/v0/jobs/{jobId}/executions/{executionId}', 'execution', execution),
   tasks: pagesOf('tasks', '/v0/jobs/{jobId}/executions/{executionId}/tasks', 'tasks of an execution', task),
   users: arrayOf('users', '/v0/users', 'users', user),
