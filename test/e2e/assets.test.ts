@@ -167,6 +167,8 @@ test('executions explain the billed compute of jobs', async () => {
   const jobs = await rows('select resource_name, difference < 1 as is_explained from job_executions order by all');
   expect(jobs.map(({ resource_name }) => resource_name)).toContain('nightly-embeddings');
   expect(jobs.filter(({ is_explained }) => is_explained !== true)).toEqual([]);
+  const rebuilt = await runCli(['rebuild', '--dir', given.dir, '--into', join(given.dir, 'rebuilt.duckdb'), '--json']);
+  expect(JSON.parse(rebuilt.stdout)).toMatchObject({ identical: true });
 });
 
 test('without people, nobody is asked for names, and detailCalls limits single items', async () => {

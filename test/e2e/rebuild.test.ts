@@ -211,6 +211,8 @@ describe.concurrent('rebuild', () => {
       'anomalies',
       'anomaly_evaluations',
       'acknowledgements',
+      // test/e2e/assets.test.ts rebuilds books that have it.
+      'job_executions',
       // test/e2e/feedback.test.ts repairs books that have it.
       'alert_feedback',
       'outbox',
