@@ -117,10 +117,12 @@ function budgetStepOf(fact: BudgetWords): string {
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
     const stopped = end?.stopped == null ? planned : moneyOf(end.stopped);
-    const rest =
-      stopped > planned && isOfSum
-        ? ` This alone is not enough: ${save} ${about(stopped - planned)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}.`
-        : '';
+    const over = stopped - planned;
+    // Nobody saves more than what is still to come.
+    const alone = isNearlyAll(over, stopped - moneyOf(fact.value))
+      ? `${raiseTo(stopped)}, or accept the excess`
+      : `${save} ${about(over)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}`;
+    const rest = over > 0n && isOfSum ? ` This alone is not enough: ${alone}.` : '';
     return `Act: check ${running.subject} first, and stop it if it should not run.${rest} If its cost is intended, ${raise}.`;
   }
   const largest = isOfUse ? 'what is used most' : 'the largest costs';
@@ -144,7 +146,7 @@ function budgetStepOf(fact: BudgetWords): string {
     const less = about(expected - planned);
     const rest = expected - spent;
     // Who would have to stop nearly all that is still to come can only raise.
-    if (10n * (expected - planned) > 9n * rest) return `Act: ${raise}, or accept the excess.`;
+    if (isNearlyAll(expected - planned, rest)) return `Act: ${raise}, or accept the excess.`;
     if (4n * (expected - planned) > 3n * rest) {
       const ofRest = `${less}${isOfUse ? ' less' : ''} of the ${about(rest)} still to come`;
       return `Act: ${raise}. To stay within it instead, ${isOfUse ? 'use' : 'save'} ${ofRest}: check ${largest}.${parts}`;
@@ -152,6 +154,11 @@ function budgetStepOf(fact: BudgetWords): string {
     return `Act: check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
   }
   return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
+}
+
+/** Whether somebody who saves this would have to stop nearly all that is still to come. */
+function isNearlyAll(saved: bigint, toCome: bigint): boolean {
+  return 10n * saved > 9n * toCome;
 }
 
 /** ` Budget production is a part of this one: do not add up what to save in each.` */

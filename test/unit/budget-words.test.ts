@@ -73,6 +73,8 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     const { next } = spentBudgetWords({ ...exampleForecast, unusual: [running], end });
     expect(next).toMatch(/stop it .* not enough: save about 300 USD elsewhere, or raise .* at least about 5,300 USD/);
     expect(next).toMatch(/If its cost is intended, raise .* at least about 6,012 USD/);
+    const late = spentBudgetWords({ ...exampleForecast, value: '5200', unusual: [running], end });
+    expect(late.next, 'only 100 USD are to come').toMatch(/not enough: raise .* 5,300 USD .*, or accept the excess\./);
     const kept = spentBudgetWords({ ...exampleForecast, unusual: [running], end: { ...end, stopped: '4900' } });
     expect(kept.next).not.toContain('not enough');
   });

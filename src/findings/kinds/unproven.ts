@@ -1,4 +1,5 @@
 import { unprovenStepAfter } from '../../base/next-step.ts';
+import { cents, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../../money/money.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause, outOfDateCause } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
@@ -51,6 +52,13 @@ function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] 
   }));
 }
 
+/** `: 8.39 USD`: the difference of the windows that are not shown, so that all add up; empty if no cost differs. */
+function othersWords({ difference, windows }: UnprovenFact): string {
+  if (difference == null) return '';
+  const shown = windows.map(({ costDifference = '0' }) => cents(roundDecimal(costDifference, usdDecimals)));
+  return `: ${usd(moneyOf(cents(difference)) - moneyOf(sumOf(shown)))}`;
+}
+
 export const unproven: DataKind<UnprovenFact, never> = {
   name: 'unproven',
   findings: (_, { accounts, now }) =>
@@ -85,7 +93,9 @@ export const unproven: DataKind<UnprovenFact, never> = {
       label: `Windows (${fact.count})`,
       items: [
         ...fact.windows.map(({ start, end, ...window }) => `${start}/${end}: ${comparisonWords(window)}`),
-        ...(fact.count > fact.windows.length ? [`and ${fact.count - fact.windows.length} more`] : []),
+        ...(fact.count > fact.windows.length
+          ? [`and ${fact.count - fact.windows.length} more${othersWords(fact)}`]
+          : []),
       ],
     },
   }),
