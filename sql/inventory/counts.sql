@@ -1,6 +1,6 @@
 --! about: How many resources a listing contains; and how many that were known have no known end: in the workspaces that the
 --! about: listing speaks for, and in all that its token lists. A resource with a lifetime, an expiry or a policy that ends
---! about: it may be gone without a word, and so may one that was being deleted.
+--! about: it may be gone without a word, and so may one that was being deleted, and a sandbox of the last seven days.
 with lasting as (
   select states.workspace, states.resource_name, states.resource_uuid, states.created_at
   from ledger.resources as states
@@ -17,6 +17,7 @@ with lasting as (
     and resource_use.expires_at is null
     and resource_use.time_to_live is null
     and resource_use.expiration_policies is null
+    and not coalesce(states.resource_type = 'sandbox' and states.created_at > cast($now as timestamp) - interval 7 days, false)
     and coalesce(states.status not in ('TERMINATED', 'TERMINATING', 'DELETING', 'DELETED'), true)
 )
 select

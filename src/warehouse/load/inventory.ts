@@ -131,6 +131,7 @@ export async function openInventoryStage(connection: Connection, recorder: Recor
       const [counts] = await connection.rows(sql('counts'), {
         ...key,
         token_workspace: workspace ?? null,
+        now: formatInstant(seenAt),
         workspaces_elsewhere: JSON.stringify(reading.workspacesElsewhere),
       });
       const resources = Number(counts?.['listed']);
