@@ -195,6 +195,8 @@ test.each([
   ['copy', 'folder: an export in the folder of cost_by_workspace'],
   [join('x', period), 'folder: an export in the folder of cost_by_workspace'],
   [join('z=1', period), 'folder: a folder of z'],
+  ['month=2026-09', 'folder: a folder of month='],
+  [join('workspace=%2A', period), 'folder: a folder of workspace'],
   [join(period, period), 'folder: a folder of month'],
   ['.', 'month: an export of 2026-09'],
 ])(

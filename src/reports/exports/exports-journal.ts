@@ -33,6 +33,8 @@ export interface ExportsJournal {
   isCopy(folder: string, sha256: string): Promise<boolean>;
   /** The folders in which the project committed a manifest. */
   readonly folders: readonly string[];
+  /** Whether the last line is not whole. */
+  readonly isTorn: boolean;
   /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
   readonly since: string | undefined;
 }
@@ -59,8 +61,8 @@ export async function recordManifest(
     await mkdir(journalFolder(dir)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
-    // One write of one short line: several reports may end at once.
-    await appendFile(file, `${JSON.stringify(line)}\n`);
+    // One write of one short line: several reports may end at once. A line that a power cut has torn ends before it.
+    await appendFile(file, `${journal.isTorn ? '\n' : ''}${JSON.stringify(line)}\n`);
     await syncPath(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -104,6 +106,7 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
     },
     isReport: (name) => [...places.keys()].some((place) => basename(reportFolderOf('', place)) === name),
     folders: [...places.keys()].map((place) => resolve(dir, place)),
+    isTorn: text !== '' && !text.endsWith('\n'),
     since: lines[0]?.asOf,
   };
 }

@@ -75,6 +75,8 @@ export interface KnownExports {
   isLast(stored: StoredManifest, folder: string): Promise<boolean>;
   /** Whether a report is called so, or was: then the folder of this name has its exports alone. */
   isReport(name: string): boolean;
+  /** Whether a parameter of a report has folders below that of the report: others have them in front. */
+  isBelow(report: string, name: string): boolean;
 }
 
 /** Attempts to verify an export that is replaced meanwhile. */
@@ -268,8 +270,9 @@ function placeDifferences(
     found.push({ what: 'month', found: `an export of ${month}`, expected: 'a folder of its month' });
   }
   for (const [index, name] of names.entries()) {
-    if (name === '' || (names.indexOf(name) === index && (name === 'month' || Object.hasOwn(parameters, name))))
-      continue;
+    const isOwn =
+      name === 'month' ? index === names.length - 1 : Object.hasOwn(parameters, name) && known.isBelow(report, name);
+    if (name === '' || (names.indexOf(name) === index && isOwn)) continue;
     found.push({ what: 'folder', found: `a folder of ${name}`, expected: 'one for each parameter of the report' });
   }
   return found;
@@ -292,6 +295,7 @@ function partsOf(part: string): readonly [string, string] {
 }
 
 function nameOf(segment: string): string {
+  if (segment === 'month') return 'month='; // no folder of ours
   return segment === 'BILLING_PERIOD' ? 'month' : segment;
 }
 
@@ -392,7 +396,10 @@ async function lookAround(
   isRecorded: boolean,
 ): Promise<{ strangers: string[]; stale: Difference[] }> {
   // Whoever wrote the manifest may have named what he has put there as its previous files.
-  const previous = (isRecorded ? manifest.previous : null)?.files ?? {};
+  const { files, sha256: manifestBefore } = (isRecorded ? manifest.previous : null) ?? { files: {}, sha256: '' };
+  const previous = { ...files, ...Object.fromEntries(manifestNames.map((name) => [name, manifestBefore])) };
+  const names = await namesBelow(folder);
+  const own = manifestNames.find((name) => names.includes(name));
   const strangers: string[] = [];
   const stale: Difference[] = [];
   const named = new Map(manifest.files.map((file) => [file.name, file]));
@@ -400,10 +407,10 @@ async function lookAround(
   const isRead = (name: string) =>
     !named.has(name) &&
     !swapping.has(name) &&
-    !manifestNames.includes(name) &&
+    name !== own &&
     (isReadInReport(name) || formats.has(formatOfName(name)));
   const stable = new Map(manifest.files.map((file) => [latestName(manifest, file.name), file]));
-  for (const name of await namesBelow(folder)) {
+  for (const name of names) {
     const of = stable.get(name);
     if (of !== undefined) {
       const there = await regularFileIn(folder, name);
@@ -424,7 +431,8 @@ async function lookAround(
       }
     } else if (
       isPart(basename(name)) ||
-      (isDataName(manifest.report, name) && (await isPrevious(folder, name, previous)))
+      ((isDataName(manifest.report, name) || manifestNames.includes(name)) &&
+        (await isPrevious(folder, name, previous)))
     ) {
       strangers.push(`${name} was left by a killed run; the next one removes it`);
     } else if (isRead(name)) stale.push({ file: name, ...unnamed });

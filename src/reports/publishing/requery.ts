@@ -127,9 +127,16 @@ export async function openExportVerifier(
     },
     isRecorded: async (stored, folder) => (await (await catchUp(stored, folder)).has(folder, stored.sha256)) === true,
     isLast: async (stored, folder) => (await catchUp(stored, folder)).isLast(folder, stored.sha256),
+    isBelow: (report, name) => hasFolderBelow(reports, report, name),
     isReport: (name) => reports.some((report) => report.name === name) || journal.isReport(name),
     close: closeBooks,
   };
+}
+
+/** A parameter without a default has folders below that of its report. */
+function hasFolderBelow(reports: readonly Report[], report: string, name: string): boolean {
+  const parameter = reports.find((one) => one.name === report)?.parameters.find((one) => one.name === name);
+  return parameter === undefined || parameter.default === undefined;
 }
 
 /** A manifest that nobody recorded proves nothing about rows that are not compared. */
