@@ -103,15 +103,20 @@ async function answerCopies(
 
 async function answerArchive(
   url: string,
-  { loads, pages, through, unknown, differences }: VerifiedArchive,
+  { loads, pages, through, unsent, unknown, differences }: VerifiedArchive,
   { json, write }: CommandContext,
 ): Promise<{ exitCode: number; answer: object }> {
-  const answer = { store: url, loads, pages, through, unknown, differences };
+  const answer = { store: url, loads, pages, through, unsent, unknown, differences };
   const lines = [
     ...differenceLines(differences),
     `${counted(loads, 'load')} with ${counted(pages, 'page')} in ${url}, complete through load ${through}: ${
       differences.length === 0 ? 'no differences' : counted(differences.length, 'difference')
     }${unknown === 0 ? '' : `, ${unknown} unknown`}`,
+    ...(unsent === 0
+      ? []
+      : [
+          `  note: ${counted(unsent, 'load')} of this project ${unsent === 1 ? 'is' : 'are'} not in it: the next ingest sends them`,
+        ]),
     ...(unknown === 0
       ? []
       : [

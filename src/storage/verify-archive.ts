@@ -19,6 +19,8 @@ export interface VerifiedArchive {
   readonly loads: number;
   readonly pages: number;
   readonly through: number;
+  /** Loads of the project that the archive does not have yet. */
+  readonly unsent: number;
   /** Loads whose description is not here, or that cannot be read: nobody can say whether they were changed. */
   readonly unknown: number;
   readonly differences: readonly CopyDifference[];
@@ -26,6 +28,7 @@ export interface VerifiedArchive {
 
 /** What a project has of the loads in its archive. */
 export interface LandingHere {
+  readonly numbers: readonly number[];
   /** The folder of a load in the archive; undefined of a load that is not here. */
   placeOf(number: number): string | undefined;
   /** Its description, which stays when its pages are removed. */
@@ -44,6 +47,7 @@ export async function landingHere(landing: string, loads: readonly StoredLoadFol
     if (names.join() === descriptionName) lastRemoved = number;
   }
   return {
+    numbers: [...places.keys()],
     lastRemoved,
     placeOf: (number) => places.get(number)?.split('\\').join('/'),
     async descriptionOf(number) {
@@ -53,7 +57,12 @@ export async function landingHere(landing: string, loads: readonly StoredLoadFol
   };
 }
 
-const nothingHere: LandingHere = { lastRemoved: 0, placeOf: () => undefined, descriptionOf: async () => undefined };
+const nothingHere: LandingHere = {
+  numbers: [],
+  lastRemoved: 0,
+  placeOf: () => undefined,
+  descriptionOf: async () => undefined,
+};
 
 /**
  * Verifies an archive: that no load is missing, that each page is the one of its description, and that each description is the
@@ -97,7 +106,8 @@ export async function verifyArchive(
     if (number <= through || here.placeOf(number) !== undefined || object === undefined) continue;
     differences.push({ file: object.key, what: 'file', found: 'a load after the last one', expected: 'nothing' });
   }
-  return { loads: loads.size, pages, through, unknown, differences };
+  const unsent = here.numbers.filter((number) => number > through).length;
+  return { loads: loads.size, pages, through, unsent, unknown, differences };
 }
 
 async function verifyLoad(store: ObjectStore, number: number, objects: readonly ListedObject[], here: LandingHere) {

@@ -173,6 +173,14 @@ test('an index that says less than was removed here is a difference', async () =
   expect(found?.differences).toMatchObject([{ file: 'load 2, detail-0001.json' }]);
 });
 
+test('an archive that somebody emptied says how many loads of the project it does not have', async () => {
+  const store = memoryStore();
+  const { root, loads } = await landingOf(own);
+  await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through: 0 }), {}, undefined);
+  const found = await verifyArchive(store, silent, await landingHere(root, loads));
+  expect(found).toMatchObject({ differences: [], through: 0, unsent: loads.length });
+});
+
 test('a label is no proof: pages are removed here after their objects were read', async () => {
   const store = memoryStore();
   const { root } = await landingOf(own);
