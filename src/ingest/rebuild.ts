@@ -219,8 +219,15 @@ async function findAnswers({
 }): Promise<Answers> {
   const stored = await readStoredLoads(root);
   const inBooks = new Map((await loadsInBooks()).map((load) => [load.loadNumber, load]));
-  const last =
-    throughLoad ?? [stored.loads.at(-1)?.record.loadNumber ?? 0, ...inBooks.keys()].reduce((a, b) => Math.max(a, b));
+  const whole = [stored.loads.at(-1)?.record.loadNumber ?? 0, ...inBooks.keys()].reduce((a, b) => Math.max(a, b));
+  // A folder that cannot be read is of a load, too: the warehouse is not opened without it. One load more may be unfinished.
+  const beyond = stored.losses.find(({ loadNumber, right }) => right === undefined && loadNumber > whole + 1);
+  if (throughLoad === undefined && beyond !== undefined) {
+    throw new UnprovenError(`${beyond.problem}, and load ${whole} is the last one that can be read`, {
+      next: act('restore that folder from a backup, or move it away.'),
+    });
+  }
+  const last = throughLoad ?? whole;
   // Loads are numbered one at a time. Whatever says another number is no gap of so many loads.
   if (last - first > stored.loads.length + stored.losses.length + inBooks.size + mostLost) {
     const found = stored.loads.at(-1)?.place ?? root;

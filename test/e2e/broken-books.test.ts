@@ -885,8 +885,17 @@ test('a copy of a landing folder under a higher number does not stop an ingest',
   const dir = await books.broken();
   const folder = join(dir, 'data', 'landing', 'acc_one');
   const [first = ''] = (await readdir(folder)).sort();
-  await cp(join(folder, first), join(folder, 'load-000000099'), { recursive: true });
+  const copy = join(folder, 'load-000000099');
+  await cp(join(folder, first), copy, { recursive: true });
   const { exitCode, stderr } = await ingest(dir, platform, { now });
   expect(exitCode, stderr).toBe(0);
   await expectWhole(dir);
+  // Without a description, nobody knows whose it is.
+  await rm(join(copy, 'load.json'));
+  expect((await ingest(dir, platform, { now })).exitCode).toBe(4);
+  const repaired = await runCli(['repair', '--dir', dir]);
+  expect([repaired.exitCode, repaired.stderr]).toEqual([4, expect.stringContaining(`${copy}/load.json is missing`)]);
+  expect(repaired.stderr).toContain('or move it away');
+  await rm(copy, { recursive: true });
+  expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
 });

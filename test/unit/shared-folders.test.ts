@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { partOf, replaceFile } from '../../src/reports/exports/durable.ts';
 import { exportPlace, makePlace } from '../../src/reports/exports/export-names.ts';
-import { readExportsJournal } from '../../src/reports/exports/exports-journal.ts';
+import { readExportsJournal, recordManifest } from '../../src/reports/exports/exports-journal.ts';
 import { findExports } from '../../src/reports/exports/find-exports.ts';
 import { folderPlace, recover } from '../../src/reports/exports/folder-place.ts';
 import { readManifest, sha256OfFile, sha256OfText } from '../../src/reports/exports/manifest.ts';
@@ -68,6 +68,15 @@ describe.each(others)('%s', (what, make) => {
   });
 });
 
+test('a line that a power cut has torn takes no later one with it', async () => {
+  const journal = join(folder, 'data', 'journal', 'exports.ndjson');
+  const said = { folder: join(folder, 'x'), sha256: 'b', asOf: '2026-11-01T00:00:00Z' };
+  await mkdir(join(folder, 'data', 'journal'), { recursive: true });
+  await writeFile(journal, '{"place":"x","sha256":"a","asOf":"2026');
+  await recordManifest(folder, said);
+  expect(await (await readExportsJournal(folder)).lastIn(said.folder)).toBe('b');
+});
+
 test('nobody can put a link where a file is written: its name is not known before', async () => {
   const path = join(folder, '_manifest');
   await writeFile(join(folder, 'elsewhere'), 'kept');
@@ -119,6 +128,7 @@ test('folders that are too deep to be read stop nobody from finding exports', as
     requery: async () => ({ notCompared: undefined, facts: [] }),
     isReport: () => false,
     isLast: async () => false,
+    isBelow: () => true,
   };
   const { differences } = await verifyExport(folder, found[1] ?? '', {} as Connection, known);
   expect(differences).toMatchObject([{ what: 'manifest', found: 'it cannot be read (ENAMETOOLONG)' }]);
@@ -181,7 +191,7 @@ test('data below an export, and links to it, are found: readers of all folders r
   await writeFile(join(folder, 'x', '_manifest'), JSON.stringify(manifest));
   const names = ['latest.csv', 'latest.parquet', 'other.CSV', '_metadata', '_delta_log/0.json'];
   const hidden = ['_SUCCESS', '.x.crc', '_temporary/0/part-0', '.git/config'];
-  const visible = ['.csv', '.parquet', 'part-0', 'below/notes.txt', '_x=1/part-1', '.git/.csv.gz'];
+  const visible = ['manifest.json', '.csv', '.parquet', 'part-0', 'below/notes.txt', '_x=1/part-1', '.git/.csv.gz'];
   for (const name of [...names, ...hidden, ...visible, 'below/more/a.csv.gz']) {
     await mkdir(join(folder, 'x', name, '..'), { recursive: true });
     await writeFile(join(folder, 'x', name), 'a\n');
@@ -192,6 +202,7 @@ test('data below an export, and links to it, are found: readers of all folders r
     isRecorded: async () => true,
     isReport: () => false,
     isLast: async () => false,
+    isBelow: () => true,
     requery: async () => ({ notCompared: undefined, facts: [] }),
   };
   const differences = [];
