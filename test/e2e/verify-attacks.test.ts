@@ -218,6 +218,19 @@ test.each([
   },
 );
 
+test('a manifest that names a file twice, under a name of its own, is not the same', async () => {
+  const { dir, folder } = await exported('csv');
+  await cp(join(folder, 'latest.csv'), join(folder, 'more.csv'));
+  await forge(
+    folder,
+    (text) => text,
+    (_, file) => ({ files: [file, { ...file, name: 'more.csv' }] }),
+  );
+  await forget(dir);
+  const found = await verify(dir);
+  expect([found.exitCode, found.said]).toEqual([4, ['name: latest.csv', 'name: more.csv']]);
+});
+
 test('an export of another report, in the folder of a report, is not the same: readers read its costs too', async () => {
   const { dir, folder } = await exported('csv', 'chargeback');
   const stranger = join(folder, '..', 'x=1');

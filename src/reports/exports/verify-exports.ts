@@ -7,7 +7,7 @@ import { figuresOfFile } from '../formats/export.ts';
 import { type CostColumn, costColumnOf } from '../formats/figures.ts';
 import { isPart } from './durable.ts';
 import { formatOfName, isReadInReport } from './export-content.ts';
-import { isDataName, latestName, reportFolderOf, segmentOf } from './export-names.ts';
+import { isDataName, isExportName, latestName, reportFolderOf, segmentOf } from './export-names.ts';
 import { isOfExport } from './find-exports.ts';
 import {
   type Manifest,
@@ -202,7 +202,8 @@ async function verifyOnce(
       if ((await verifyFile(folder, newer, column, { files, isRecorded: true })).length === 0) continue;
     }
     differences.push(...found.map((one) => ({ file: join(below, file.name), ...one })));
-    differences.push(...agreement(manifest, file).map((one) => ({ file: join(below, manifestName), ...one })));
+    const said = [...agreement(manifest, file), ...nameDifferences(manifest, file)];
+    differences.push(...said.map((one) => ({ file: join(below, manifestName), ...one })));
   }
   for (const [name, table] of Object.entries(manifest.tables ?? {})) {
     const own = manifest.files.filter((file) => file.table === name);
@@ -380,6 +381,16 @@ function agreement(manifest: Manifest, file: ManifestFile): Omit<Difference, 'fi
     found.push({ what: 'cost', found: manifest.cost ?? 'none', expected: `${file.cost ?? 'none'}, as ${file.name}` });
   }
   return found;
+}
+
+/** A file of another name than the report gives, or a second one in a format: readers of a pattern would read its rows twice. */
+function nameDifferences(manifest: Manifest, file: ManifestFile): Omit<Difference, 'file'>[] {
+  if (file.table !== undefined) return [];
+  const isSecond = manifest.files.some(
+    (other) => other !== file && other.format === file.format && other.rows !== null,
+  );
+  if (isExportName(manifest, file.name) && !(isSecond && file.rows !== null)) return [];
+  return [{ what: 'name', found: file.name, expected: `one file in ${file.format}, with a name of the report` }];
 }
 
 /** How large a file of others may be, and by how much that of an earlier export larger: what is read of it has an end. */
