@@ -367,14 +367,14 @@ test('the alert of a closed month follows every reopen and close, with both part
     'the close of 2026-10 shows a part as a correction, and the close of 2026-11 will show the rest as a correction.',
   );
   expect(mixed).toContain(
-    `run "costbook reopen 2026-10 --reason correction", then "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with the corrected totals of the invoices of 2026-09, 2026-10: with the old ones, 2026-09 would not bill it, and 2026-10 would bill its part again.`,
+    `run "costbook reopen 2026-10 --reason correction", then "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13", but with the corrected totals of the invoices of 2026-09, 2026-10 in place of the ones above: with the old ones, 2026-09 would not bill it, and 2026-10 would bill its part again.`,
   );
 
   // Between two reopens it names only what is left to do.
   await run('2026-11-06T14:00:00Z', 'reopen', '2026-10', '--reason', 'a test');
   const between = await shown('2026-11-06T14:10:00Z');
   expect(between).toContain(
-    `run "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13" with`,
+    `run "costbook reopen 2026-09 --reason correction", then ${recipe}, then "costbook close 2026-10 --invoice acc_one=13", but with`,
   );
   expect(between).toContain('has changed by +2.00 USD since it was closed');
   const again = await run('2026-11-06T15:00:00Z', 'close', '2026-10', '--invoice', '13');
