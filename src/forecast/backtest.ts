@@ -13,17 +13,23 @@ export interface Origin {
 
 /** The forecasts of a model, or of the mean of several: from now on, and from every origin. */
 export interface PredictedPaths {
-  readonly model: Pick<Model, 'name' | 'transform' | 'forecast'>;
+  readonly model: Model;
   /** One value for each step of the horizon. */
   readonly path: readonly number[];
   /** From the origin with that index; as long as its outcomes. */
   readonly pathAt: (origin: number) => readonly number[];
 }
 
+/** The mean absolute error of steps, and the absolute error of their sum, per step. */
+export interface Losses {
+  readonly steps: number;
+  readonly sums: number;
+}
+
 /** The forecasts of one model and their losses. */
 export interface Trial extends PredictedPaths {
-  /** By origin and number of steps so far: half the mean absolute error plus the absolute mean error. */
-  readonly losses: readonly (readonly number[])[];
+  /** By origin and number of steps so far. */
+  readonly losses: readonly (readonly Losses[])[];
 }
 
 const mostOrigins = 26;
@@ -73,33 +79,22 @@ export function tryModel(
   const path = model.forecast(past, horizon)?.map((value) => Math.max(floor, value));
   if (path === undefined) return undefined;
   const paths: (readonly number[])[] = [];
-  for (const origin of origins) {
-    const said = pathFrom(model, origin, horizon, floor);
+  for (const { past: before, outcomes } of origins) {
+    const said = model.forecast(before, horizon);
     if (said === undefined) return undefined;
-    paths.push(said);
+    paths.push(said.slice(0, outcomes.length).map((value) => Math.max(floor, value)));
   }
   const pathAt = (index: number) => paths[index] ?? [];
   return { model, path, pathAt, losses: origins.map((origin, index) => lossesOf(origin, pathAt(index))) };
 }
 
-/** The forecast of a model from an origin, as long as its outcomes; undefined if it cannot forecast from there. */
-export function pathFrom(
-  model: Model,
-  { past, outcomes }: Origin,
-  horizon: number,
-  floor: number,
-): number[] | undefined {
-  const said = model.forecast(past, horizon);
-  return said?.slice(0, outcomes.length).map((value) => Math.max(floor, value));
-}
-
-/** Losses by number of steps so far. Single steps count half, their sum counts in full: budgets depend on the sum. */
-export function lossesOf({ outcomes, isKnown }: Origin, path: readonly number[]): number[] {
+/** Losses by number of steps so far: what single steps err in the mean, and what their sum errs. */
+function lossesOf({ outcomes, isKnown }: Origin, path: readonly number[]): Losses[] {
   let [absolute, total] = [0, 0];
   return outcomes.map((outcome, h) => {
     const error = isKnown[h] ? outcome - (path[h] ?? 0) : 0;
     absolute += Math.abs(error);
     total += error;
-    return (0.5 * absolute + Math.abs(total)) / (h + 1);
+    return { steps: absolute / (h + 1), sums: Math.abs(total) / (h + 1) };
   });
 }

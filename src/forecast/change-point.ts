@@ -35,10 +35,11 @@ const leastOrigins = 5;
  * models already know a change that happened before that origin.
  */
 export function findChangePoint(tried: Tried, past: Past, horizon: number, level: number): ChangePoint | undefined {
-  const { chosen, origins } = tried;
+  const { origins, sums } = tried;
+  const { chosen } = sums;
   const [origin] = origins;
   if (origin === undefined || origins.length < leastOrigins || origin.back > horizon) return undefined;
-  const { points } = marginsFor({ ...origin, chosen }, tried, horizon, level);
+  const { points } = marginsFor(origin, tried, horizon, level);
   const said = chosen.pathAt(0);
   let [steps, came, expected] = [0, 0, 0];
   const turned: { outcome: number; path: number }[] = [];
@@ -77,7 +78,7 @@ function ownLevelOf(turned: readonly { outcome: number; path: number }[], factor
 }
 
 /** Whether an older origin had about the same errors in the same direction for as many steps in a row. */
-function hasHappenedBefore({ chosen, origins }: Tried, steps: number, error: number): boolean {
+function hasHappenedBefore({ sums: { chosen }, origins }: Tried, steps: number, error: number): boolean {
   return origins.slice(1).some(({ past, outcomes, isKnown }, index) => {
     const size = sizeOf(past);
     const path = chosen.pathAt(index + 1);
@@ -101,15 +102,11 @@ export function rangesAfterChangePoint(
   margins: Margins,
   { scale, level }: { readonly scale: number; readonly level: number },
 ): Ranges {
-  const over = rangesAround(before, timesAll(margins, sizeBefore), 0, scale);
+  const of = (path: readonly number[]) => ({ steps: path, sums: path });
+  const over = rangesAround(of(before), timesAll(margins, sizeBefore), 0, scale);
   const stays =
     ownLevel === undefined
-      ? rangesAround(
-          before.map((value) => value * factor),
-          timesAll(margins, sizeBefore * factor),
-          0,
-          scale,
-        )
+      ? rangesAround(of(before.map((value) => value * factor)), timesAll(margins, sizeBefore * factor), 0, scale)
       : rangesOfLevel(ownLevel, before.length, { scale, level });
   return { points: both(over.points, stays.points), cumulative: both(over.cumulative, stays.cumulative) };
 }
@@ -131,7 +128,7 @@ function rangesOfLevel(
   };
   const path = Array.from({ length: horizon }, () => middle);
   const margins = { points: path.map(() => marginOf(1)), sums: path.map((_, step) => marginOf(step + 1)) };
-  return rangesAround(path, margins, 0, scale);
+  return rangesAround({ steps: path, sums: path }, margins, 0, scale);
 }
 
 function both(some: Ranges['points'], others: Ranges['points']): Ranges['points'] {

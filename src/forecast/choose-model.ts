@@ -1,16 +1,14 @@
 import { median } from '../base/median.ts';
-import { loadAugurs } from './augurs.ts';
 import {
-  lossesOf,
+  type Losses,
   type Origin,
   originsOf,
   type PredictedPaths,
-  pathFrom,
   strideOf,
   type Trial,
   tryModel,
 } from './backtest.ts';
-import { lastSeason, type Model, modelsWith, type Past } from './models.ts';
+import { lastSeason, models, type Past } from './models.ts';
 import { sum } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
@@ -20,8 +18,6 @@ const leastPast = 8;
 const leastPastShare = 0.3;
 /** How often the longest season must be before an origin, as long as this many origins are left. */
 const leastSeasons = { seen: 2, origins: 8 };
-/** A slow model is first tried at every sixth origin; it needs less than this share of the best loss there. */
-const screening = { every: 6, share: 0.97 };
 /** The least loss of an origin, as a share of the series' usual size: below it all models do equally well. */
 const leastLoss = 1e-9;
 /** After this many more origins, an origin counts half. */
@@ -34,93 +30,77 @@ const sameWithin = 1e-6;
  */
 const togetherWithin = 0.3;
 
+/** What a choice is for: single steps, or their sum. One sum says little, so its steps count too. */
+const lossFor = {
+  steps: ({ steps }: Losses) => steps,
+  sums: ({ steps, sums }: Losses) => 0.5 * steps + sums,
+};
+
 /** The chosen models, now and at each origin. */
-export interface Tried {
-  readonly origins: readonly Origin[];
+export interface Choice {
   readonly chosen: PredictedPaths;
   /** By origin: the choice as of then; undefined if too little was known. */
   readonly chosenAt: readonly (PredictedPaths | undefined)[];
 }
 
-/**
- * Tries every model at every origin and chooses one. Slow models are tried everywhere only if they are good at a few
- * origins.
- */
-export async function tryModels(
+/** The models chosen for single steps and for their sums. */
+export interface Tried extends Readonly<Record<keyof Losses, Choice>> {
+  readonly origins: readonly Origin[];
+}
+
+/** Tries every model at every origin, and chooses those for steps and for sums. */
+export function tryModels(
   series: Prepared,
   past: Past,
   horizon: number,
   seasons: readonly number[],
   floor: number,
-): Promise<Tried> {
+): Tried {
   // With much less history, or without the longest season, a model has different errors than now.
   const { length } = series.values;
   const leastLength = Math.max(seasons[0] === undefined ? leastPast : 2 * seasons[0], leastPastShare * length);
   const left = length - leastSeasons.origins * strideOf(seasons, horizon);
   const least = Math.max(leastLength, Math.min(leastSeasons.seen * (seasons.at(-1) ?? 1), left));
   const origins = originsOf(series, horizon, seasons, least, floor === 0);
-  const models = modelsWith(await loadAugurs());
-  const trials: Trial[] = [];
-  function add(model: Model): void {
-    const trial = tryModel(model, past, origins, horizon, floor);
-    if (trial !== undefined) trials.push(trial);
+  const trials = models.flatMap((model) => tryModel(model, past, origins, horizon, floor) ?? []);
+  function choiceFor(what: keyof Losses): Choice {
+    const at = (back: number) => chooseAt(trials, origins, back, horizon, lossFor[what]);
+    const chosen = at(0);
+    if (chosen === undefined) throw new Error('the seasonal naive model has no forecast');
+    return { chosen, chosenAt: origins.map(({ back }) => at(back)) };
   }
-  for (const model of models) if (!model.isDear) add(model);
-  const some = origins.filter((_, index) => index % screening.every === screening.every - 1);
-  for (const model of models)
-    if (model.isDear && isWorthTrying(model, trials, origins, some, horizon, floor)) add(model);
-  const chosen = chooseAt(trials, origins, 0, horizon);
-  if (chosen === undefined) throw new Error('the seasonal naive model has no forecast');
-  return { origins, chosen, chosenAt: origins.map(({ back }) => chooseAt(trials, origins, back, horizon)) };
-}
-
-/**
- * Whether a slow model is better at a few origins than the best of the others there. It is fitted at no more of them
- * than it takes to know.
- */
-function isWorthTrying(
-  model: Model,
-  trials: readonly Trial[],
-  origins: readonly Origin[],
-  some: readonly Origin[],
-  horizon: number,
-  floor: number,
-): boolean {
-  if (some.length === 0) return false;
-  const lossOf = (losses: readonly (readonly number[])[]) => sum(losses.map((one) => one.at(-1) ?? 0));
-  const others = trials.map((other) => lossOf(some.map((origin) => other.losses[origins.indexOf(origin)] ?? [])));
-  const bound = screening.share * Math.min(...others);
-  let loss = 0;
-  for (const origin of some) {
-    const path = pathFrom(model, origin, horizon, floor);
-    if (path === undefined) return false;
-    loss += lossOf([lossesOf(origin, path)]);
-    if (!(loss < bound)) return false;
-  }
-  return true;
+  return { origins, steps: choiceFor('steps'), sums: choiceFor('sums') };
 }
 
 /**
  * The most accurate model as of `back` steps before the end of the series, averaged with near-ties. Only outcomes that
  * were known by then count, newer ones more. Undefined if they are fewer than a whole horizon.
  */
-export function chooseAt(
+function chooseAt(
   trials: readonly Trial[],
   origins: readonly Origin[],
   back: number,
   horizon: number,
+  lossOf: (losses: Losses) => number,
 ): PredictedPaths | undefined {
   const stride = origins[0]?.back ?? 1;
+  const lossAt = ({ losses }: Trial, index: number, known: number) => {
+    const one = losses[index]?.[known - 1];
+    return one === undefined ? 0 : lossOf(one);
+  };
   const seen = origins.flatMap((origin, index) => {
     const known = Math.min(horizon, origin.back - back);
     if (known <= 0) return [];
     const weight = (0.5 ** ((origin.back - back) / stride / weightHalvesAfter) * known) / horizon;
     // If all models have large errors, something unforeseen happened: that origin counts less.
-    const usual = median(trials.map((trial) => trial.losses[index]?.[known - 1] ?? 0));
+    const usual = median(trials.map((trial) => lossAt(trial, index, known)));
     return [{ index, known, weight, perLoss: weight / Math.max(usual, leastLoss) }];
   });
-  if (seen.reduce((total, { weight }) => total + weight, 0) < (back === 0 ? 0 : 1)) return undefined;
-  const tried = trials.map((trial) => ({ trial, loss: lossAt(trial, seen) }));
+  if (sum(seen.map(({ weight }) => weight)) < (back === 0 ? 0 : 1)) return undefined;
+  const tried = trials.map((trial) => ({
+    trial,
+    loss: sum(seen.map(({ index, known, perLoss }) => perLoss * lossAt(trial, index, known))),
+  }));
   let [best] = tried;
   for (const one of tried) if (best === undefined || one.loss < best.loss * (1 - sameWithin)) best = one;
   if (best === undefined) return undefined;
@@ -135,7 +115,7 @@ export function chooseAt(
   return others.length === 0 ? trial : together(trial, others);
 }
 
-/** The weighted mean of the best model and its near-ties: `trend-26-1+2` has three models. */
+/** The weighted mean of the best model and its near-ties: `trend-26+2` has three models. */
 function together(best: Trial, others: readonly { readonly trial: Trial; readonly weight: number }[]): PredictedPaths {
   const all = [{ trial: best, weight: 1 }, ...others];
   const total = sum(all.map(({ weight }) => weight));
@@ -153,7 +133,6 @@ function together(best: Trial, others: readonly { readonly trial: Trial; readonl
   return {
     model: {
       name: `${best.model.name}+${others.length}`,
-      transform: best.model.transform,
       forecast: (past, horizon) => meanOf(({ model }) => model.forecast(past, horizon)),
     },
     path: meanOf(({ path }) => path) ?? [],
@@ -162,10 +141,4 @@ function together(best: Trial, others: readonly { readonly trial: Trial; readonl
       return paths[index];
     },
   };
-}
-
-function lossAt(trial: Trial, seen: readonly { index: number; known: number; perLoss: number }[]): number {
-  let total = 0;
-  for (const { index, known, perLoss } of seen) total += perLoss * (trial.losses[index]?.[known - 1] ?? 0);
-  return total;
 }

@@ -5,7 +5,7 @@ import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './cha
 import { tryModels } from './choose-model.ts';
 import { byLocalTime } from './local-hours.ts';
 import { marginsFor } from './margins.ts';
-import { pastOf, type Transform } from './models.ts';
+import { pastOf } from './models.ts';
 import { type OddRun, oddAsked, oddRuns, recurringOf, withoutRuns, withRecurring } from './odd-steps.ts';
 import { type Range, rangesAround } from './ranges.ts';
 import { type Backtest, backtestOf } from './scores.ts';
@@ -36,11 +36,12 @@ export interface ForecastOptions {
 export interface SeriesForecast {
   readonly kind: 'forecast';
   /**
-   * The name of the model, for people and for the books: `level-4`, `mstl-ets`, `stopped`, …; `level-4+2` is averaged
+   * The name of the model of sums, for people and for the books: `level-8`, `lags`, `stopped`, …; `level-8+2` is averaged
    * with two others.
    */
   readonly model: string;
-  readonly transform: Transform;
+  /** What former engines could do to values; it stays a column of the books. */
+  readonly transform: 'none';
   /** The seasons that the model follows, in steps. */
   readonly seasons: readonly number[];
   /** Remarks on the forecast; may be empty. */
@@ -48,8 +49,8 @@ export interface SeriesForecast {
   /** One for each step of the horizon. */
   readonly points: readonly Range[];
   /**
-   * The sum of the first k points, for k from 1 to the horizon. Their intervals are calibrated on sums; they are not
-   * sums of bounds.
+   * The sum of the first k steps, for k from 1 to the horizon. The models that err least in sums forecast it, so it may
+   * differ a little from the sum of the points. Its interval is calibrated on sums.
    */
   readonly cumulative: readonly Range[];
   readonly backtest: Backtest;
@@ -92,7 +93,7 @@ export async function forecastSeries(
   const zone = zoneOf(options.zone ?? 'UTC');
   const local = isShort ? byLocalTime(values, horizon, Date.parse(start), stepMs, zone) : undefined;
   const instantAt = (index: number) => stepsAfter(start, step, local?.indexOf(index) ?? index);
-  const forecast = await forecastValues({
+  const forecast = forecastValues({
     values: local?.values ?? values,
     horizon: local?.horizon ?? horizon,
     seasons,
@@ -125,7 +126,7 @@ interface Asked {
   instantAt(index: number): string;
 }
 
-async function forecastValues(asked: Asked): Promise<Forecast> {
+function forecastValues(asked: Asked): Forecast {
   const { horizon, seasons: known, level, firstDay, holidays, instantAt } = asked;
   const { length } = asked.values;
   const given = prepare(asked.values, known[0] ?? 1);
@@ -145,9 +146,8 @@ async function forecastValues(asked: Asked): Promise<Forecast> {
   const nonNegative = asked.nonNegative || (odd.length > 0 && values.every((value) => value >= 0));
   const floor = nonNegative ? 0 : Number.NEGATIVE_INFINITY;
   const past = pastOf(values, values.length, seasons, nonNegative);
-  const tried = await tryModels(series, past, horizon, seasons, floor);
-  const { chosen } = tried;
-  const margins = marginsFor({ back: 0, past, chosen }, tried, horizon, level);
+  const tried = tryModels(series, past, horizon, seasons, floor);
+  const margins = marginsFor({ back: 0, past }, tried, horizon, level);
   const changePoint = nonNegative ? findChangePoint(tried, past, horizon, level) : undefined;
   const notes = [
     ...(values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
@@ -161,7 +161,7 @@ async function forecastValues(asked: Asked): Promise<Forecast> {
   ];
   const ordinaryRanges =
     changePoint === undefined
-      ? rangesAround(chosen.path, margins, floor, series.scale)
+      ? rangesAround({ steps: tried.steps.chosen.path, sums: tried.sums.chosen.path }, margins, floor, series.scale)
       : rangesAfterChangePoint(changePoint, margins, { scale: series.scale, level });
   const ranges = withRecurring(ordinaryRanges, recurringOf(odd, given.known), {
     ...{ level, scale: series.scale, floor: asked.nonNegative ? 0 : Number.NEGATIVE_INFINITY },
@@ -169,8 +169,8 @@ async function forecastValues(asked: Asked): Promise<Forecast> {
   const start = from === undefined ? undefined : from + values.length * dayMs;
   return {
     kind: 'forecast',
-    model: chosen.model.name,
-    transform: chosen.model.transform,
+    model: tried.sums.chosen.model.name,
+    transform: 'none',
     seasons,
     notes,
     ...(start === undefined || effects.length === 0

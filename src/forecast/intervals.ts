@@ -28,25 +28,43 @@ interface Belief {
 }
 
 const ofPoints: Belief = { power: 0.15, leastPower: 0, mostPower: 1.5, normalFolds: 1 };
-const ofSums: Belief = { power: 2, leastPower: 0.8, mostPower: 3.2, normalFolds: 5 };
+const ofSums: Belief = { power: 2, leastPower: 0.8, mostPower: 3.2, normalFolds: 3 };
+
+/** The most that neighbouring windows count as alike, as a correlation. */
+const mostAlike = 0.6;
 
 /** Degrees of freedom of the spread before any fold. */
 const priorDegrees = 0.5;
 
 /** Margins of single steps, from the errors at each. */
 export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
-  return marginsAlong(folds, horizon, level, ofPoints, () => independentOf(folds, 1));
+  return marginsAlong(folds, horizon, level, ofPoints, () => folds.length);
 }
 
 /** Margins of the sum of the first steps, from the errors of the sum up to each. */
 export function sumMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
-  return marginsAlong(folds, horizon, level, ofSums, (step) => independentOf(folds, step + 1));
+  const independent = independentOf(folds, horizon);
+  return marginsAlong(folds, horizon, level, ofSums, (step) => independent(step + 1));
 }
 
-/** The number of windows of this many steps that do not overlap. */
-function independentOf(folds: readonly Fold[], length: number): number {
-  const origins = new Set(folds.map(({ back }) => back)).size;
-  return Math.min(origins, Math.max(0, ...folds.map(({ back }) => back)) / length);
+/**
+ * How many windows of some steps tell something of their own: those that do not overlap, and fewer if errors resemble
+ * those of the window of `length` steps before.
+ */
+function independentOf(folds: readonly Fold[], length: number): (steps: number) => number {
+  const longest = Math.max(0, ...folds.map(({ back }) => back));
+  let [both, own] = [0, 0];
+  for (const { back, errors } of folds) {
+    const before = folds.find((other) => other.back >= back + length)?.errors ?? [];
+    for (const [step, error] of errors.entries()) {
+      const other = before[step] ?? Number.NaN;
+      if (!Number.isFinite(error * other)) continue;
+      both += error * other;
+      own += (error * error + other * other) / 2;
+    }
+  }
+  const alike = own > 0 ? Math.min(mostAlike, Math.max(0, both / own)) : 0;
+  return (steps) => (Math.min(folds.length, longest / steps) * (1 - alike)) / (1 + alike);
 }
 
 /**
@@ -87,12 +105,12 @@ function marginsAlong(
 
 /** The root mean square of errors at each step, as a power of the step; undefined if all errors are 0. */
 function sizesOf(folds: readonly Fold[], horizon: number, belief: Belief, independent: number): number[] | undefined {
-  // The line log(mean square) = start + power × log(step + 1), by least squares. Later steps are closer together on it.
+  // The line log(mean square) = start + power × log(step + 1), by least squares.
   let [weights, x1, y1, xx, xy] = [0, 0, 0, 0, 0];
   for (let step = 0; step < horizon; step += 1) {
     const { square, count } = meanSquareAt(folds, step);
     if (!(square > 0)) continue;
-    const [x, y, weight] = [Math.log(step + 1), Math.log(square), count / Math.sqrt(step + 1)];
+    const [x, y, weight] = [Math.log(step + 1), Math.log(square), count];
     weights += weight;
     x1 += weight * x;
     y1 += weight * y;

@@ -1,3 +1,4 @@
+import type { Losses } from './backtest.ts';
 import type { Margin } from './intervals.ts';
 import type { Margins } from './margins.ts';
 
@@ -17,18 +18,27 @@ export interface Ranges {
   readonly cumulative: readonly Range[];
 }
 
-/** Ranges of the steps and of their sums, around a path in units of `scale`. */
-export function rangesAround(path: readonly number[], margins: Margins, floor: number, scale: number): Ranges {
-  const points = path.map((value, h) => rangeAround(value, margins.points[h] ?? [0, 0], floor));
+/** Ranges of the steps around a path, and of the sums of another one, in units of `scale`. */
+export function rangesAround(
+  { steps, sums }: Readonly<Record<keyof Losses, readonly number[]>>,
+  margins: Margins,
+  floor: number,
+  scale: number,
+): Ranges {
+  const points = steps.map((value, h) => rangeAround(value, margins.points[h] ?? [0, 0], floor));
   let total = 0;
   let before: Range | undefined;
-  const cumulative = path.map((value, h): Range => {
+  const cumulative = sums.map((value, h): Range => {
     total += value;
     const own = h === 0 ? points[0] : undefined;
     const range = own ?? rangeAround(total, margins.sums[h] ?? [0, 0], floor);
     // If values cannot be negative, sums cannot decrease.
     if (floor === 0 && before !== undefined) {
-      before = { ...range, lower: Math.max(range.lower, before.lower), upper: Math.max(range.upper, before.upper) };
+      before = {
+        mean: Math.max(range.mean, before.mean),
+        lower: Math.max(range.lower, before.lower),
+        upper: Math.max(range.upper, before.upper),
+      };
     } else before = range;
     return before;
   });

@@ -29,10 +29,10 @@ export function backtestOf(
   season: number,
   floor: number,
 ): Backtest {
-  const { origins, chosen } = tried;
+  const { origins } = tried;
   const [errors, shares]: [number[], number[]] = [[], []];
   for (const [index, { outcomes, isKnown }] of origins.entries()) {
-    const path = chosen.pathAt(index);
+    const path = tried.steps.chosen.pathAt(index);
     for (const [h, outcome] of outcomes.entries()) {
       if (!isKnown[h]) continue;
       const said = path[h] ?? 0;
@@ -67,16 +67,17 @@ function coverageOf(
 ): { coverage: number | null; sumCoverage: number | null } {
   const [points, sums]: [number[], number[]] = [[], []];
   const candidates = tried.origins.flatMap((origin, index) => {
-    const trial = tried.chosenAt[index];
-    return trial === undefined ? [] : [{ origin, chosen: trial, path: trial.pathAt(index) }];
+    const [steps, sums] = [tried.steps.chosenAt[index], tried.sums.chosenAt[index]];
+    return steps === undefined || sums === undefined ? [] : [{ index, origin, chosen: { steps, sums } }];
   });
   const every = Math.max(1, Math.ceil(candidates.length / coverageOrigins));
-  for (const { origin, chosen, path } of candidates.filter((_, index) => index % every === 0)) {
-    const margins = marginsFor({ ...origin, chosen }, tried, horizon, level);
-    const { points: around, cumulative } = rangesAround(path, margins, floor, 1);
+  for (const { index, origin, chosen } of candidates.filter((_, place) => place % every === 0)) {
+    const margins = marginsFor(origin, tried, horizon, level);
+    const paths = { steps: chosen.steps.pathAt(index), sums: chosen.sums.pathAt(index) };
+    const { points: around, cumulative } = rangesAround(paths, margins, floor, 1);
     let total = 0;
     for (const [h, outcome] of origin.outcomes.entries()) {
-      total += origin.isKnown[h] ? outcome : (path[h] ?? 0);
+      total += origin.isKnown[h] ? outcome : (paths.sums[h] ?? 0);
       if (origin.isKnown[h]) points.push(isWithin(outcome, around[h]) ? 1 : 0);
     }
     sums.push(isWithin(total, cumulative[origin.outcomes.length - 1]) ? 1 : 0);

@@ -24,7 +24,6 @@ const homes: Readonly<Record<string, RegExp>> = {
   zod: /^src\/(platform\/|yaml\/shape\.ts$)/,
   'apache-arrow': /^src\/reports\/formats\/arrow\.ts$/,
   'csv-stringify': /^src\/reports\/formats\/csv\.ts$/,
-  '@bsull/augurs': /^src\/forecast\/augurs\.ts$/,
   'node-cron': /^src\/jobs\/every-minute\.ts$/,
   'csv-parse': /^src\/forecast\/read-series\.ts$/,
   'string-width': /^src\/terminal\/text-width\.ts$/,
@@ -581,7 +580,6 @@ describe('the process', () => {
       'src/emulator/fault-answers.ts: spaces', // a compressed constant
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content
-      'src/forecast/augurs.ts: loading', // a loaded module
       'src/warehouse/sql/sql-files.ts: builtIn', // texts that come with Costbook
       'src/warehouse/store/answer-cache.ts: program', // the name of this program
       'src/warehouse/store/database.ts: openFiles', // files that this process has open

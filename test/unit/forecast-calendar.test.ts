@@ -69,7 +69,8 @@ describe('a forecast of days', () => {
       expect(points[day]?.lower).toBeLessThan(outcome);
       expect(points[day]?.upper).toBeGreaterThan(outcome);
     }
-    expect(cumulative[30]?.mean).toBeCloseTo(total(points.map(({ mean }) => mean)), 6);
+    // Sums have a model of their own.
+    expect(Math.abs((cumulative[30]?.mean ?? 0) / total(points.map(({ mean }) => mean)) - 1)).toBeLessThan(0.02);
     expect(Math.abs(total(outcomes) / (cumulative[30]?.mean ?? 0) - 1)).toBeLessThan(0.06);
   });
 

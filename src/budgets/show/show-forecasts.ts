@@ -98,11 +98,10 @@ function modelOf({ forecast }: ScopeForecast): string {
 /** Models without a length. */
 const modelWords: Readonly<Record<string, string>> = {
   smoothed: 'smoothed level',
-  'smoothed-add': 'smoothed level',
-  'smoothed-recent': 'smoothed level',
   'level-since-change': 'level since it changed',
-  ets: 'exponential smoothing',
-  'mstl-ets': 'smoothing of several seasons',
+  lags: 'newest hours, with those a day and a week before',
+  'last-cycle-drift-0.5': 'last day with half of the daily change',
+  'last-cycle-drift-1': 'last day with the daily change',
   stopped: 'no further cost',
 };
 
