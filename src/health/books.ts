@@ -118,8 +118,10 @@ async function executionsFound(connection: Connection): Promise<readonly Found[]
   return (await connection.rows(await readSql('status', 'job_executions'))).map(({ account, day, jobs, different }) => {
     const others = JSON.parse(String(different ?? '[]')) as Record<string, string>[];
     const words = others.slice(0, jobsShown).map(({ workspace, job, difference, billed }) => {
-      const isMore = Number(difference) < 0;
-      return `; ${workspace}/${job}: ${isMore ? `${-Number(difference)} GB-seconds of tasks more than` : `${difference} in no task of`} ${billed} billed`;
+      const found = difference?.startsWith('-')
+        ? `${difference.slice(1)} GB-seconds of tasks more than`
+        : `${difference} in no task of`;
+      return `; ${workspace}/${job}: ${found} ${billed} billed`;
     });
     const more = others.length > jobsShown ? `; and ${others.length - jobsShown} more` : '';
     return ok(

@@ -36,7 +36,7 @@ export function executionText({ text }: Answered): string {
     const field = value[name];
     return typeof field === 'string' && field !== '' ? [`${name === 'status' ? 'status' : 'execution'} ${field}`] : [];
   });
-  return boundedText(parts.join(', '));
+  return boundedText([...new Set(parts)].join(', ')); // the id may come under both names
 }
 
 /** The text that a model wrote; undefined if the answer is cut, or has none. Pure. */

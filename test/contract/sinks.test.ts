@@ -75,7 +75,9 @@ describe('Microsoft Teams', () => {
     await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(many);
     expect(Buffer.byteLength(sink.told[1]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
     expect(sink.told[1]?.text).toContain('"costbook alerts --open\\" lists them');
-    const one = messageOf(entryOf({ ...listings, listings: Array(300).fill(listings.listings[0]) }));
+    const [first] = listings.listings;
+    const ofWorkspaces = Array.from({ length: 300 }, (_, index) => ({ ...first, workspace: `workspace-${index}` }));
+    const one = messageOf(entryOf({ ...listings, listings: ofWorkspaces as typeof listings.listings }));
     await openSink(teams(sink.url), { log: noLog, signal: controller.signal })(one);
     expect(Buffer.byteLength(sink.told[2]?.text ?? '')).toBeLessThanOrEqual(28 * 1024);
     expect(sink.told[2]?.text).toContain('shows the rest');
