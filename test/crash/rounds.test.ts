@@ -1,3 +1,5 @@
+// First tier, long: Kills ingests at drawn moments.
+
 import { expect, test } from 'vitest';
 import { liveThroughKills } from '../support/killed-rounds.ts';
 

@@ -1,3 +1,5 @@
+// First tier, long: Ingests from platforms that fail by chance.
+
 import { expect, test } from 'vitest';
 import { ingestThroughFaults } from '../support/fault-rounds.ts';
 

@@ -1,3 +1,5 @@
+// First tier, long: Asks every surface for every figure at drawn hours.
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   booksOf,

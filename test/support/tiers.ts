@@ -23,11 +23,13 @@ export function drawingFiles(root: string): string[] {
   return [...testFiles(root).keys()].filter((file) => drawing.test(readFileSync(join(root, file), 'utf8')));
 }
 
-/** Starts files first that say `// Second tier, long: …`: they take minutes in few lines, and Vitest takes the largest for longest. */
+/** Files that say `// First tier, long: …`, or `// Second tier, long: …`: they take minutes in few lines. */
+const longMark = /^\/\/ \w+ tier, long: /;
+
+/** Starts long files first: Vitest takes the largest for the longest. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      readFileSync(moduleId, 'utf8').startsWith('// Second tier, long: ');
+    const isLong = ({ moduleId }: TestSpecification) => longMark.test(readFileSync(moduleId, 'utf8'));
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
