@@ -6,8 +6,14 @@ select
   strftime(day_start, '%Y-%m-%d') as day,
   count(*) as jobs,
   to_json(
-    list({'workspace': workspace, 'job': resource_name, 'difference': round(difference), 'billed': round(billed_usage)}
-      order by abs(difference) desc, workspace, resource_name)
+    list(
+      {
+        'workspace': workspace, 'job': resource_name,
+        'difference': cast(cast(difference as decimal(38, 0)) as varchar),
+        'billed': cast(cast(billed_usage as decimal(38, 0)) as varchar)
+      }
+      order by abs(difference) desc, workspace, resource_name
+    )
     filter (abs(difference) > 0.05 * billed_usage)
   ) as different
 from job_executions
