@@ -300,7 +300,7 @@ describe.concurrent('an interrupted ingest', () => {
   test('stops copying the snapshot, and readers keep the old one', async () => {
     const { dir, platform, run, copy } = await copying();
     run.process.kill('SIGTERM');
-    await sleepFor(500); // the copy must not end before the writer knows of it
+    await sleepFor(2_000); // the copy must not end before the writer knows of it
     process.kill(copy, 'SIGCONT');
     expect((await run.ended).exitCode).toBe(143);
     const [last] = await askSnapshot(dir, 'select outcome, exit_code from runs order by run_number desc limit 1');

@@ -77,7 +77,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   const [, spent = 0, mean = 0, low = 0, high = 0] = (forecast ?? []).map(Number);
   expect(spent < low && low < mean && mean < high, stdout).toBe(true);
   // The alert of the runaway names the budget, so the forecast of the budget sends none.
-  expect(stdout).toMatch(/adds\s+(│\s+)?to\s+(│\s+)?budget\s+(│\s+)?everything,/);
+  expect(stdout).toMatch(/also\s+(│\s+)?counts\s+(│\s+)?in\s+(│\s+)?budgets?\s+(│\s+)?everything/);
   expect(stdout).not.toContain('Budget everything: ');
 
   const project = join(dir, 'costbook-demo');

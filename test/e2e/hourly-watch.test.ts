@@ -84,7 +84,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
     expect(listed).toContain(key);
     expect(explained).toContain(' times its usual cost');
     expect(explained).toContain('before 23:00 UTC');
-    expect(explained).toMatch(/demo-analyst: 8\.\d\d USD, nothing expected \(\+8\.\d\d USD\)/);
+    expect(explained).toMatch(/Cost: 8\.\d\d USD, 2026-11-15/);
   });
 
   test('sends no second message when its day is complete: the same alert goes on, and says so on the third day', () => {
