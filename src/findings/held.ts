@@ -102,8 +102,9 @@ export function withNews<T extends DataFact>(fact: T, open: AlertFact | undefine
   };
 }
 
+/** Whether the size of an amount is much larger: a difference may be below zero. */
 function isMuchMore(amount: string | undefined, reported: string | undefined): boolean {
   if (amount === undefined || reported === undefined) return false;
-  const [now, before] = [moneyOf(amount), moneyOf(reported)];
+  const [now = 0n, before = 0n] = [amount, reported].map((text) => moneyOf(text)).map((one) => (one < 0n ? -one : one));
   return now >= 2n * before && now - before >= leastGrowth;
 }

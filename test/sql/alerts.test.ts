@@ -178,12 +178,12 @@ describe('facts about the data', () => {
     expect(more).toMatchObject({ revision: undefined, reportedAmount: '7.26' });
     const grown = withNews({ ...found, difference: '16.93' }, more, false);
     expect(grown).toMatchObject({ revision: '2 16.93', changedFrom: '7.26 USD', reportedAmount: '16.93' });
-    const small = withNews(
-      { ...found, difference: '4' },
-      withNews({ ...found, difference: '1' }, undefined, false),
-      false,
-    );
-    expect(small.revision).toBeUndefined();
+    const revisionOf = (before: string, after: string) =>
+      withNews({ ...found, difference: after }, withNews({ ...found, difference: before }, undefined, false), false)
+        .revision;
+    expect(revisionOf('1', '4')).toBeUndefined();
+    // A difference may be below zero: its size counts.
+    expect([revisionOf('-7.26', '-16.93'), revisionOf('-5', '1')]).toEqual(['2 -16.93', undefined]);
   });
 
   test('hours that differ keep their count of nights while a part of them is proven, and lose it after a night between', async () => {
