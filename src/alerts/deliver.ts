@@ -1,6 +1,6 @@
 import { parseStored } from '../base/former-formats.ts';
 import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
-import type { Instant } from '../time/time.ts';
+import { dayMs, type Instant } from '../time/time.ts';
 import { answerPrefix, type DeliveryEnd, type PendingMessage, type StoredAnswer } from '../warehouse/watch/index.ts';
 import { withAnswers } from './message.ts';
 
@@ -9,7 +9,6 @@ const maxTries = 4;
 const baseDelayMs = 500;
 /** If a sink asks for a longer wait, a later run delivers. */
 const maxRetryAfterMs = 30_000;
-const dayMs = 86_400_000;
 
 /** Stores pending messages and their outcomes. */
 export interface Outbox {

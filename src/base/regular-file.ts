@@ -3,9 +3,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 
 /** Opens a file to read. A pipe is not waited for, and a device has no end: they are refused as a folder is, with `EISDIR`. */
 export async function openRegular(path: string): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENXIO') return undefined; // a socket
+    throw error;
+  });
+  if (file !== undefined && (await file.stat()).isFile()) return file;
+  await file?.close();
   throw Object.assign(new Error(`EISDIR: no regular file, read '${path}'`), { code: 'EISDIR', syscall: 'read', path });
 }
 

@@ -115,7 +115,7 @@ async function answerArchive(
     ...(unsent === 0
       ? []
       : [
-          `  note: ${counted(unsent, 'load')} of this project ${unsent === 1 ? 'is' : 'are'} not in it: the next ingest sends them`,
+          `  note: ${counted(unsent, 'load')} of this project ${unsent === 1 ? 'is' : 'are'} not in it: the next run sends them`,
         ]),
     ...(unknown === 0
       ? []

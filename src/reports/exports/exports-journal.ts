@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { appendFile, mkdir, realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { act } from '../../base/next-step.ts';
+import { bytesOf } from '../../base/regular-file.ts';
 import { journalFolder } from '../../warehouse/journal/index.ts';
 import { syncPath } from './durable.ts';
 import { reportFolderOf } from './export-names.ts';
@@ -73,14 +74,12 @@ export async function recordManifest(
 /** Reads the journal of exports; an empty one if there is none, or if it may not be read. Lines that are cut off count as missing. */
 export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
   const file = journalFile(dir);
-  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
+  const text = await bytesOf(file).then(String, (error: NodeJS.ErrnoException) => {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return '';
+    if (error.code !== 'EISDIR') throw error;
     throw new UsageError(`found ${file}, which is no regular file, expected the journal of exports`, {
       next: act('move it away.'),
     });
-  }
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return '';
-    throw error;
   });
   const lines = text.split('\n').flatMap((line) => parseLine(line) ?? []);
   const known = new Set(lines.map(({ sha256 }) => sha256));
@@ -92,6 +91,7 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
     if (own === undefined) places.set(place, [sha256]);
     else own.push(sha256);
   }
+  const lastIn = async (folder: string) => places.get(await placeIn(dir, folder))?.at(-1);
   return {
     has: async (folder, sha256) =>
       places.get(await placeIn(dir, folder))?.includes(sha256) ?? (known.has(sha256) || undefined),
@@ -99,9 +99,9 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
       const place = await placeIn(dir, folder);
       return known.has(sha256) && !places.has(place) && roots.has(rootOf(place));
     },
-    lastIn: async (folder) => places.get(await placeIn(dir, folder))?.at(-1),
+    lastIn,
     async isLast(folder, sha256) {
-      const last = places.get(await placeIn(dir, folder))?.at(-1);
+      const last = await lastIn(folder);
       return last === undefined ? known.has(sha256) : last === sha256;
     },
     isReport: (name) => [...places.keys()].some((place) => basename(reportFolderOf('', place)) === name),
