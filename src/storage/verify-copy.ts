@@ -31,6 +31,8 @@ export interface VerifiedCopy {
 export interface CopyFacts {
   /** The names of manifests: if a folder has several, the first is believed. */
   readonly manifestNames: readonly string[];
+  /** The folder of the report that an export in a folder is of: who reads a report reads all of it. */
+  reportOf(folder: string): string;
   /** Whether readers take an object of this name for data, also without a manifest beside it. */
   isData(name: string): boolean;
   /** Whether readers of a report's folder read an object in it, given its name below that folder. */
@@ -68,10 +70,8 @@ export async function verifyCopies(
   }
   const owned = new Map<string | undefined, string[]>();
   for (const key of objects.keys()) {
-    const owner = ownerOf(key, folders);
-    const own = owned.get(owner);
-    if (own === undefined) owned.set(owner, [key]);
-    else own.push(key);
+    const owner = nearest(key, folders);
+    if (!owned.get(owner)?.push(key)) owned.set(owner, [key]);
   }
   const verified: VerifiedCopy[] = [];
   const manifests = { refusal: undefined as unknown, read: 0 };
@@ -83,18 +83,18 @@ export async function verifyCopies(
   }
   // These credentials may read nothing at all.
   if (manifests.read === 0 && isRefusedObject(manifests.refusal)) throw manifests.refusal;
-  return [...verified, ...ownerless(owned.get(undefined) ?? [], facts)];
+  const reports = new Set([...folders.keys()].map(facts.reportOf));
+  return [...verified, ...ownerless(owned.get(undefined) ?? [], reports, facts)];
 }
 
 /** Data that belongs to no manifest, by its first folder: readers would read it. */
-function ownerless(keys: readonly string[], facts: CopyFacts): VerifiedCopy[] {
+function ownerless(keys: readonly string[], reports: ReadonlySet<string>, facts: CopyFacts): VerifiedCopy[] {
   const found = new Map<string, CopyDifference[]>();
   for (const key of keys) {
-    if (!facts.isData(key)) continue;
+    const report = nearest(key, reports);
+    if (!(report === undefined ? facts.isData(key) : facts.isReadInReport(nameBelow(report, key)))) continue;
     const [first = ''] = splitKey(key)[0].split('/');
-    const own = found.get(first);
-    if (own === undefined) found.set(first, [{ file: key, ...unnamed }]);
-    else own.push({ file: key, ...unnamed });
+    if (!found.get(first)?.push({ file: key, ...unnamed })) found.set(first, [{ file: key, ...unnamed }]);
   }
   return [...found].map(([folder, differences]) => ({
     ...{ folder, files: 0, bytes: 0, differences, isUnproven: false, notes: [] },
@@ -123,7 +123,8 @@ async function verifyCopy(
   const isPublishing = objects.has(keyIn(folder, leaseName));
   if (isPublishing) notes.push('a publication is running, or did not finish; the next run finishes it');
   const nothing = { folder, files: 0, bytes: 0, differences, isUnproven: false, notes };
-  if (manifestName === '') return { ...nothing, isUnproven: own.some((key) => facts.isData(key)) };
+  if (manifestName === '')
+    return { ...nothing, isUnproven: own.some((key) => facts.isReadInReport(nameBelow(folder, key))) };
   const manifestKey = keyIn(folder, manifestName);
   const read = await store.readText(manifestKey).catch((error: unknown) => {
     manifests.refusal ??= error;
@@ -151,7 +152,7 @@ async function verifyCopy(
   for (const file of files) differences.push(...(await verifyObject(store, keyIn(folder, file.name), file, objects)));
   let isUnproven = isOurs === undefined;
   for (const key of own) {
-    const name = key.slice(keyIn(folder, '').length);
+    const name = nameBelow(folder, key);
     if (named.has(name)) continue;
     // Readers of all partitions, or of a pattern, would read it too; anybody can say that a publication is running.
     const isRead = facts.isReadInReport(name) || formats.has(facts.formatOf(name));
@@ -202,14 +203,18 @@ export async function hashOf(store: ObjectStore, key: string, bytes: number): Pr
   return hash.digest('hex');
 }
 
-/** The export that an object belongs to: the nearest folder with a manifest. */
-function ownerOf(key: string, folders: ReadonlyMap<string, string>): string | undefined {
+/** The nearest folder of an object among some; undefined if it is in none of them. */
+function nearest(key: string, folders: { has(folder: string): boolean }): string | undefined {
   let [folder] = splitKey(key);
   while (!folders.has(folder)) {
     if (folder === '') return undefined;
     [folder] = splitKey(folder);
   }
   return folder;
+}
+
+function nameBelow(folder: string, key: string): string {
+  return key.slice(keyIn(folder, '').length);
 }
 
 function splitKey(key: string): [folder: string, name: string] {

@@ -94,6 +94,9 @@ test('a lease excuses no data', async () => {
   expect(await verify()).toEqual([`${place} unknown`]);
   store.objects.delete(`${place}/_manifest`);
   expect(await verify()).toEqual([`${place} unknown`]);
+  await put('summary/part-0/.costbook-lease.json', '{}');
+  await put('summary/part-0/part-0', forged);
+  expect(await verify()).toContain('summary/part-0 unknown');
 });
 
 test('a folder in the place of a manifest here is none', async () => {
@@ -151,6 +154,16 @@ test.each([
   await put(`${place}/${name}`, forged);
   expect(await verify()).toEqual([`${place}  ${place}/${name}: a file that no manifest names`]);
 });
+
+test.each(['part-0', 'BILLING_PERIOD=2026-12/part-0', '_x=1/part-0'])(
+  '%s beside the copies of a report is data as others read it',
+  async (name) => {
+    const { put, verify } = await copied();
+    for (const other of ['summary/_README.txt', 'notes.txt', 'others/part-0']) await put(other, 'of somebody else');
+    await put(`summary/${name}`, forged);
+    expect(await verify()).toEqual([`${place} `, `summary  summary/${name}: a file that no manifest names`]);
+  },
+);
 
 test.each(['a'.repeat(300), 'a\0b', `${'d/'.repeat(2500)}d`])(
   'a folder that cannot be one here is unknown',

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { bytesOf } from '../../base/regular-file.ts';
-import { latestName } from './export-names.ts';
+import { latestName, reportFolderOf } from './export-names.ts';
 import { readExportsJournal } from './exports-journal.ts';
 import {
   hashedManifestName,
@@ -97,6 +97,7 @@ export async function copyFacts(dir: string, root: string) {
       return found.sort();
     },
     manifestNames,
+    reportOf: (folder: string) => reportFolderOf('', folder),
     isData,
     isReadInReport,
     formatOf: formatOfName,
