@@ -35,10 +35,8 @@ export interface MirrorPlan {
   /** Objects of the right size that may be right: a killed run may have sent them. */
   readonly unsure: readonly NamedFile[];
   readonly toSend: readonly NamedFile[];
-  /** Objects that the stored manifest names and the new one does not. */
-  readonly superseded: readonly string[];
-  /** Objects that no manifest names: of a killed run, or of somebody else. */
-  readonly unnamed: readonly string[];
+  /** Objects that the new manifest does not name: of the publication before, of a killed run, or of somebody else. */
+  readonly others: readonly string[];
 }
 
 /** Compares an export with what a store has of it. Pure. */
@@ -54,10 +52,5 @@ export function planMirror(content: ExportContent, remote: RemoteState, ownNames
     } else plan.unsure.push(file);
   }
   const kept = new Set([...content.files.map(({ name }) => name), content.manifestName, ...ownNames]);
-  const others = [...remote.objects.keys()].filter((name) => !kept.has(name)).sort();
-  return {
-    ...plan,
-    superseded: others.filter((name) => before.has(name)),
-    unnamed: others.filter((name) => !before.has(name)),
-  };
+  return { ...plan, others: [...remote.objects.keys()].filter((name) => !kept.has(name)).sort() };
 }

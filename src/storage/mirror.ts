@@ -125,11 +125,11 @@ class Mirror {
         this.#lease.isConditional ? condition : undefined,
       );
     }
-    const removed = await this.#sweep(plan.superseded, plan.unnamed);
+    const removed = await this.#sweep(plan.others);
     return { sent: this.#sent, bytes: this.#bytes, removed, isUnchanged: this.#sent === 0 && removed === 0 };
   }
 
-  /** Lists what the store has in the folder, without folders below it that are exports of their own. */
+  /** Lists what the store has in the folder and below it. */
   async #look(manifest: string | undefined): Promise<RemoteState> {
     const objects = await this.#list();
     let named: readonly NamedFile[] | undefined;
@@ -188,11 +188,11 @@ class Mirror {
     }
   }
 
-  /** Removes objects of earlier publications; objects of others stay. */
-  async #sweep(superseded: readonly string[], unnamed: readonly string[]): Promise<number> {
+  /** Removes objects that publications of this export have sent: the stored manifest may be anybody's, and name what it likes. */
+  async #sweep(others: readonly string[]): Promise<number> {
     const { remote } = this.#asked;
-    const ours = [...superseded];
-    await atOnce(filesAtOnce, unnamed, async (name) => {
+    const ours: string[] = [];
+    await atOnce(filesAtOnce, others, async (name) => {
       const there = await this.#store.describe(keyIn(remote, name));
       if (there?.labels['costbook-export'] === this.#labels['costbook-export']) ours.push(name);
     });

@@ -1,12 +1,18 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isPlainToOthers } from '../../src/base/addresses.ts';
 import { exitCodeOf } from '../../src/base/errors.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { parseDestination, parseEndpoint } from '../../src/config/storage-settings.ts';
 import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
+import { sha256OfText } from '../../src/reports/exports/index.ts';
 import { parseLease } from '../../src/storage/lease.ts';
+import { mirrorExport } from '../../src/storage/mirror.ts';
 import { type NamedFile, planMirror, type RemoteState } from '../../src/storage/mirror-plan.ts';
 import { storageFailure } from '../../src/storage/storage-error.ts';
+import { memoryStore } from '../support/memory-store.ts';
+import { newProject } from '../support/project.ts';
 
 describe('parseDestination(value)', () => {
   test.each([
@@ -105,10 +111,28 @@ describe('planMirror(content, remote)', () => {
     expect([names(plan.same), names(plan.unsure), names(plan.toSend)]).toEqual([[], ['a', 'b'], ['c']]);
   });
 
-  test('removes what the old manifest named, and asks about what nobody names', () => {
+  test('asks about what the new manifest does not name', () => {
     const plan = planMirror(content, remote([file('old', '9')], true, ['m', 'lease', 'stranger']), ['lease']);
-    expect([plan.superseded, plan.unnamed]).toEqual([['old'], ['stranger']]);
+    expect(plan.others).toEqual(['old', 'stranger']);
   });
+});
+
+test('a manifest that somebody put in a store has no object removed that another publication has sent', async () => {
+  const [store, folder] = [memoryStore(), await newProject()];
+  const send = (remote: string, ...names: readonly string[]) => {
+    const files = names.map((name) => ({ name, bytes: 1, sha256: sha256OfText('x') }));
+    const content = { manifestName: '_manifest', manifest: JSON.stringify({ files }), files };
+    const filesOf = (text: string) => JSON.parse(text).files;
+    const [signal, none] = [new AbortController().signal, () => undefined];
+    return mirrorExport(store, { folder, content, remote, filesOf }, { signal, tell: none, progress: none });
+  };
+  for (const name of ['a', 'b']) await writeFile(join(folder, name), 'x');
+  await send('all', 'a', 'b');
+  await send('all/x=1', 'a');
+  const forged = { files: [{ name: 'x=1/a', bytes: 1, sha256: sha256OfText('x') }] };
+  await store.putText('all/_manifest', JSON.stringify(forged), {}, undefined);
+  await send('all', 'a');
+  expect([...store.objects.keys()].sort()).toEqual(['all/_manifest', 'all/a', 'all/x=1/_manifest', 'all/x=1/a']);
 });
 
 describe('filesOfManifest(name, text)', () => {
