@@ -66,7 +66,8 @@ function runCommand(
     }
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
-        output.push(chunk.subarray(0, Math.max(0, maxOutputBytes - bytes)));
+        // Also an empty part of it would keep it in memory.
+        if (bytes < maxOutputBytes) output.push(chunk);
         bytes += chunk.length;
       });
     }
@@ -102,7 +103,7 @@ function runCommand(
         : code === null
           ? `ended by signal ${endedBy}`
           : `exit code ${code}`;
-      const text = redact(Buffer.concat(output).toString('utf8')).trim();
+      const text = redact(Buffer.concat(output).subarray(0, maxOutputBytes).toString('utf8')).trim();
       const answer = boundedText(text === '' ? how : `${how}\n${text}`);
       resolve({ outcome: 'delivered', answer, ...(code === 0 && !isLate ? {} : { reason: how }) });
     });

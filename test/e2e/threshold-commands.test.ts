@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { kill } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
+import { openCommand } from '../../src/sinks/command.ts';
 import { askSnapshot, type Ended, ingest, newProject, runCli, startCli } from '../support/project.ts';
 import { box, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
@@ -82,6 +83,22 @@ test('a command that fails or takes too long is not run again, and its receipt s
   expect(await receipts(slow)).toEqual([
     { sink, outcome: 'delivered', reason: 'answered: killed after its time limit of 1 s\nbegun' },
   ]);
+});
+
+test('a command that prints without end needs no memory for it', async () => {
+  const effects = { dir: '/', env: process.env, signal: new AbortController().signal, redact: (text: string) => text };
+  let peak = 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+  }, 20);
+  const message = {
+    ...{ id: 'm', at: now, entries: [], summary: null, isTest: false, mayBeRepeat: false },
+    kind: 'alert',
+  };
+  const ended = await openCommand({ argv: ['yes'], timeLimitSeconds: 1 }, effects)(message as never);
+  clearInterval(timer);
+  expect(ended).toMatchObject({ outcome: 'delivered', reason: 'killed after its time limit of 1 s' });
+  expect(peak).toBeLessThan(150e6);
 });
 
 test('nobody waits for a daemon that a command has started, which keeps its output open', async () => {
