@@ -126,9 +126,23 @@ describe.each(['csv', 'json'])('an export in %s with a rewritten manifest', (for
     expect([exitCode, exports[0]?.notCompared, exports[0]?.notes]).toEqual([
       0,
       'the SQL of cost_by_workspace has changed since, and answers other rows now',
-      [expect.stringContaining('exported before this project recorded its exports')],
+      [expect.stringContaining('this project has no record of its exports')],
     ]);
   });
+});
+
+test('an export that nobody recorded has no excuse in the time that its manifest names, and is recorded when it is written again', async () => {
+  const { dir } = await exported('parquet');
+  await forget(dir);
+  expect((await verify(dir)).exitCode).toBe(0);
+  await nights.publish(dir, 'second');
+  const write = (...asked: string[]) =>
+    runCli(['report', ...asked, '--dir', dir, '--month', '2026-09', '--now', now, '--format', 'parquet']);
+  expect((await write('summary')).exitCode).toBe(0);
+  const forged = await verify(dir);
+  expect([forged.exitCode, forged.said]).toEqual([4, [expect.stringMatching(/^the rows of latest.parquet can only/)]]);
+  expect((await write('cost_by_workspace')).exitCode).toBe(0);
+  expect((await verify(dir)).exitCode).toBe(0);
 });
 
 test('an export that is written while others are verified is the same as the books', async () => {

@@ -44,7 +44,7 @@ describe.each(others)('%s', (what, make) => {
     await mkdir(join(folder, 'data', 'journal'), { recursive: true });
     await make(join(folder, 'data', 'journal', 'exports.ndjson'));
     const found = readExportsJournal(folder);
-    if (what.endsWith('to be made')) await expect(found).resolves.toMatchObject({ since: undefined });
+    if (what.endsWith('to be made')) await expect(found).resolves.toMatchObject({ isEmpty: true });
     else await expect(found).rejects.toThrow(/exports\.ndjson, which is no regular file, .* Move it away/);
   });
 

@@ -36,8 +36,8 @@ export interface ExportsJournal {
   readonly folders: readonly string[];
   /** Whether the last line is not whole. */
   readonly isTorn: boolean;
-  /** The instant of the first export that was recorded: earlier ones are older than this journal. Undefined if it is empty. */
-  readonly since: string | undefined;
+  /** Whether it has no line: the project has recorded no export yet, or its journal is gone. */
+  readonly isEmpty: boolean;
 }
 
 /** Beside the events of the books, which only their writer may write: reports are written without its lock. */
@@ -107,7 +107,7 @@ export async function readExportsJournal(dir: string): Promise<ExportsJournal> {
     isReport: (name) => [...places.keys()].some((place) => basename(reportFolderOf('', place)) === name),
     folders: [...places.keys()].map((place) => resolve(dir, place)),
     isTorn: text !== '' && !text.endsWith('\n'),
-    since: lines[0]?.asOf,
+    isEmpty: lines.length === 0,
   };
 }
 

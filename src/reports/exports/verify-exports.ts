@@ -56,7 +56,7 @@ export interface VerifiedExport {
 export interface BooksAnswer {
   /** Why they could not be queried again, or do not say the same any more; then `facts` has at most a revoked close. */
   readonly notCompared: string | undefined;
-  /** Whether that is no fault: there are no books, or the export is older than the journal of exports. */
+  /** Whether that is no fault: there are no books, or no record of exports. */
   readonly isExcused?: boolean;
   readonly notes?: readonly string[];
   readonly facts: readonly { readonly what: string; readonly found: string; readonly expected: string }[];

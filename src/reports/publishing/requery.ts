@@ -115,14 +115,15 @@ export async function openExportVerifier(
       await catchUp(stored, folder);
       const isKnown = (await journal.has(folder, sha256)) === true;
       const compared = await query({ manifest, folder, intact: isKnown ? intact : intact.filter(readsAlike) }, isKnown);
-      const { forged, isOlder } = await judgedBy(journal, stored, folder, next);
+      const forged = await judgedBy(journal, stored, folder, next);
       const answered = isKnown ? compared : withUnreadRows(compared, manifest, intact);
-      const isUnknown = isOlder && answered.notCompared !== undefined;
+      const closed = closedSince(present.closed, manifest, folder);
       return {
         ...answered,
-        isExcused: present.reason !== undefined || (isOlder && forged.length === 0),
+        // What a manifest says of its time is no excuse: anybody may have written it.
+        isExcused: present.reason !== undefined || journal.isEmpty,
         facts: [...forged, ...closeFacts(shown(manifest, folder)), ...answered.facts],
-        notes: [...(isUnknown ? [olderNote] : []), ...closedSince(present.closed, manifest, folder)],
+        notes: journal.isEmpty && answered.notCompared !== undefined ? [unrecordedNote, ...closed] : closed,
       };
     },
     isRecorded: async (stored, folder) => (await (await catchUp(stored, folder)).has(folder, stored.sha256)) === true,
@@ -152,26 +153,24 @@ function withUnreadRows(answer: BooksAnswer, manifest: Manifest, intact: readonl
 
 const onlyByManifest = 'can only be known by its manifest, and the journal of this project does not have that';
 
-const olderNote = 'it was exported before this project recorded its exports: nobody can say whether it was changed';
+const unrecordedNote = 'this project has no record of its exports: nobody can say whether it was changed';
 
-/** Whether the journal has another manifest for a folder, and whether the export is older than the journal. */
+/** What shows that a manifest is not the one that the project wrote in a folder. */
 async function judgedBy(
   journal: ExportsJournal,
-  { manifest, sha256 }: StoredManifest,
+  { sha256 }: StoredManifest,
   folder: string,
   next: string,
-): Promise<{ readonly forged: ExportDifferences; readonly isOlder: boolean }> {
+): Promise<ExportDifferences> {
   if (await journal.isCopy(folder, sha256)) {
-    const [found, expected] = ['a copy of another export', 'an export that this project wrote there'];
-    return { forged: [{ what: 'folder', found, expected }], isOlder: false };
+    return [{ what: 'folder', found: 'a copy of another export', expected: 'an export that this project wrote there' }];
   }
   const last = await journal.lastIn(folder);
   const isKnown = await journal.has(folder, sha256);
-  const isOlder = !isKnown && (journal.since === undefined || manifest.asOf < journal.since);
   // A run that was killed in between leaves the export before, with the next manifest beside it.
-  if (last === undefined || last === sha256 || (isKnown && last === next)) return { forged: [], isOlder };
+  if (last === undefined || last === sha256 || (isKnown && last === next)) return [];
   const found = isKnown ? `${sha256}, an earlier export` : sha256;
-  return { forged: [{ what: 'manifest', found, expected: `${last}, by the journal` }], isOlder };
+  return [{ what: 'manifest', found, expected: `${last}, by the journal` }];
 }
 
 /** What the published books say now: their end and their closes; the reason if there are none. */
