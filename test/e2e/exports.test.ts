@@ -140,7 +140,7 @@ describe.concurrent('an export', () => {
     expect(await verify(dir)).toMatchObject({
       exitCode: 0,
       differences: [],
-      exports: [{ notes: [expect.stringContaining('exported before')] }],
+      exports: [{ notes: [expect.stringContaining('no record of its exports')] }],
     });
     expect((await report(dir, '--format', 'csv')).exitCode).toBe(0);
     const after = await manifestIn(folder);
