@@ -30,7 +30,7 @@ describe.each(Object.keys(shapes))('books of %s', (name) => {
     await fc.assert(
       fc.asyncProperty(hour, names, async (hours, asked) => {
         const now = loaded + hours * 3_600_000;
-        expect(differences(await shownAt(given, now, asked), await catalogueOf(given.dir, now))).toEqual([]);
+        expect(differences(await shownAt(given, now, asked), await catalogueOf(given, now))).toEqual([]);
       }),
       { numRuns: drawn.hours, endOnFailure: true },
     );
