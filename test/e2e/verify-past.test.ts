@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   askSnapshot,
+  copyOfLoaded,
   costsIn,
   type Ingested,
   ingest,
@@ -44,12 +45,8 @@ const since = { COSTBOOK_SINCE: '2026-07-12' };
 const firstNight = '2026-09-10T02:15:00Z';
 const nextNight = '2026-09-11T02:15:00Z';
 
-async function afterOneNight(as: 'admin' | 'member' = 'admin'): Promise<{ dir: string; platform: ScriptedPlatform }> {
-  const { dir, platform } = await projectWithPlatform(facts);
-  const { exitCode } = await ingest(dir, platform, { now: firstNight, env: since, as });
-  expect(exitCode).toBe(0);
-  platform.requests.length = 0;
-  return { dir, platform };
+function afterOneNight(as: 'admin' | 'member' = 'admin'): Promise<{ dir: string; platform: ScriptedPlatform }> {
+  return copyOfLoaded(facts, { now: firstNight, env: since, as });
 }
 
 async function night(dir: string, platform: ScriptedPlatform, as: 'admin' | 'member' = 'admin'): Promise<Ingested> {
