@@ -13,7 +13,16 @@ export interface BudgetOutlook {
 
 type Outlook = Pick<
   BudgetAlertFact,
-  'value' | 'amount' | 'period' | 'periodStart' | 'periodEnd' | 'completeThrough' | 'unit' | 'unusual' | 'end'
+  | 'value'
+  | 'amount'
+  | 'period'
+  | 'periodStart'
+  | 'periodEnd'
+  | 'completeThrough'
+  | 'unit'
+  | 'unusual'
+  | 'end'
+  | 'revision'
 >;
 
 /** An end of the period above this part of the amount, in percent, is close to it. */
@@ -70,7 +79,7 @@ function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
  * Where the period ends if anomalies that go on do so, and if they stop now: a sentence without its full stop. Undefined if
  * none goes on.
  */
-function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): string | undefined {
+function endWords({ period, value, amount, unit, unusual = [], end, revision }: Outlook): string | undefined {
   if (end === undefined || end.stopped === null) return undefined;
   const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
   const goesOn = first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
@@ -79,7 +88,7 @@ function endWords({ period, value, amount, unit, unusual = [], end }: Outlook): 
   if (stopped > planned) {
     return moneyOf(value) > planned
       ? `${period} will end at ${ends}`
-      : `${period} will exceed its budget either way: ${ends}`;
+      : `${period} will ${revision === undefined ? '' : 'now '}exceed its budget either way: ${ends}`;
   }
   return expected > planned
     ? `${period} will exceed its budget only if ${goesOn} continues: about ${about(expected, unit)}, or about ${about(stopped, unit)} if it stops now`

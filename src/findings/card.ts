@@ -15,7 +15,8 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
   const kind = wordsOfKind(fact);
   const words = isOver ? kind.over(fact) : kind.words(fact);
   // Each message about a continuing anomaly, or a new cause, counts as an occurrence.
-  const isOneStory = fact.kind === 'anomaly' || ('causes' in fact && fact.revision !== undefined);
+  const isOneStory =
+    fact.kind === 'anomaly' || ((fact.kind === 'budget' || 'causes' in fact) && fact.revision !== undefined);
   const noun = !isOneStory ? 'time' : isOver ? undefined : 'message';
   const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
   const isUsual = isOver && words.isNeutral === true;

@@ -33,7 +33,7 @@ import { withKnownChecks } from './known-checks.ts';
 import { listedCosts } from './owner-sources.ts';
 import { withOwners } from './owners.ts';
 import { withWithdrawn } from './transitions.ts';
-import { namedAnomalies, withPressedBudgets, withUnusualCosts } from './unusual-costs.ts';
+import { namedAnomalies, withBudgetNews, withPressedBudgets, withUnusualCosts } from './unusual-costs.ts';
 import { withUsualCosts } from './usual-costs.ts';
 
 /** Everything that facts depend on besides the books. */
@@ -125,7 +125,7 @@ export async function readAlertFacts(
     ...{ rows: anomalies.present, now: asked.now, cache: asked.cache },
   });
   const facts = [
-    ...withUnusualCosts(budgets.facts, asRead, spends, { named, shares }),
+    ...withBudgetNews(withUnusualCosts(budgets.facts, asRead, spends, { named, shares }), known),
     ...dataFacts(withMistakes, world, known, asked.severities),
     ...withPressedBudgets(unusual, asRead, spends, shares),
   ];

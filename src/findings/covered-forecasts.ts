@@ -1,4 +1,4 @@
-import type { AnomalyFact } from '../anomalies/index.ts';
+import type { AnomalyFact, PressedBudget } from '../anomalies/index.ts';
 import { moreSevere } from '../base/severity.ts';
 import { moneyOf } from '../money/money.ts';
 import type { Instant } from '../time/time.ts';
@@ -9,12 +9,14 @@ import { type AlertFact, parseFact } from './kinds/index.ts';
 /** What the alert of an anomaly says, and to whom. */
 interface Reported {
   readonly fact: AnomalyFact;
+  /** The budgets that it names as they are now. */
+  readonly present: AnomalyFact['budgets'];
   readonly sinks: readonly string[];
 }
 
 /**
  * The keys of forecast alerts that say nothing new: the alert of an anomaly that goes on has notified the same sinks, at
- * least as severely, that the budget ends above this threshold. One cause is one alert. Spend that reaches a threshold is
+ * least as severely, that the budget ends above this threshold, and what it said of an end of the anomaly still holds. One cause is one alert. Spend that reaches a threshold is
  * reported in any case; so are a threshold with a command, and a forecast beside an anomaly that somebody called intended.
  * Pure.
  */
@@ -32,9 +34,10 @@ export function coveredForecasts(
     const isQuiet = before?.acknowledgedUntil !== undefined && before.acknowledgedUntil > now;
     const last = open === undefined ? undefined : parseFact(open.fact);
     if (!isQuiet && (last === undefined || last.kind !== 'anomaly' || last.revision !== fact.revision)) {
-      return [{ fact, sinks: sinksOf(fact) }];
+      return [{ fact, present: fact.budgets, sinks: sinksOf(fact) }];
     }
-    return open?.isNotified === true && last?.kind === 'anomaly' ? [{ fact: last, sinks: open.sinks }] : [];
+    if (open?.isNotified !== true || last?.kind !== 'anomaly') return [];
+    return [{ fact: last, present: fact.budgets, sinks: open.sinks }];
   });
   const covered = facts.filter(
     (fact) =>
@@ -50,8 +53,18 @@ function isIntended({ feedback = [] }: AnomalyFact): boolean {
   return feedback.some(({ as }) => as !== 'fixed');
 }
 
-function names({ fact: { budgets = [], severity } }: Reported, fact: BudgetAlertFact): boolean {
-  const named = budgets.find(({ name, period }) => name === fact.budget && period === fact.period);
+function names({ fact: { budgets, severity }, present }: Reported, fact: BudgetAlertFact): boolean {
+  const named = budgetIn(budgets, fact);
   if (named === undefined || moreSevere(fact.severity, severity)) return false;
+  if (holdsIfStopped(named) && !holdsIfStopped(budgetIn(present, fact) ?? named)) return false;
   return moneyOf(named.expected) >= moneyOf(fact.limit);
+}
+
+function budgetIn(budgets: AnomalyFact['budgets'], { budget, period }: BudgetAlertFact): PressedBudget | undefined {
+  return budgets?.find((one) => one.name === budget && one.period === period);
+}
+
+/** Whether a budget holds if the anomaly stops now. */
+function holdsIfStopped({ stopped, amount }: PressedBudget): boolean {
+  return stopped !== null && moneyOf(stopped) <= moneyOf(amount);
 }

@@ -79,7 +79,8 @@ export function transitionsOf(
     if (!isSilent) {
       entries.push({
         entry: { key, occurrence, transition: 'raised', fact },
-        sinks: [...sinks, ...commandSinks(fact)],
+        // What runs a command once has run it, if this alert was open and told.
+        sinks: before?.isOpen === true && before.isNotified ? sinks : [...sinks, ...commandSinks(fact)],
       });
     }
   }

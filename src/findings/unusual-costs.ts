@@ -4,7 +4,7 @@ import { amountIn, type Budget } from '../budgets/rules/index.ts';
 import { dayIn, type EndOfBudget, endOfBudget, type SpendNow } from '../budgets/spend/index.ts';
 import { largerOf, moneyOf, moneyText } from '../money/money.ts';
 import { dayMs } from '../time/time.ts';
-import type { AnomalyRow } from '../warehouse/watch/index.ts';
+import type { AnomalyRow, KnownAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './budget-fact.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
@@ -136,6 +136,29 @@ export function withUnusualCosts(
       ...((spend.spentSince ?? 0n) > 0n ? { incomplete: moneyText(spend.spentSince ?? 0n) } : {}),
     };
   });
+}
+
+/** The revision of a budget that was to hold if what is unusual stops, and no longer does. */
+const noLongerHolds = 'exceeded_even_if_stopped';
+
+/**
+ * Facts of budgets, marked as news once if their budget was to hold if what is unusual stops, and will be exceeded even
+ * then. Their alerts were raised before. Pure.
+ */
+export function withBudgetNews(facts: readonly BudgetAlertFact[], known: readonly KnownAlert[]): BudgetAlertFact[] {
+  const open = new Map(known.flatMap((alert) => (alert.isOpen ? [[alert.key, alert.fact]] : [])));
+  return facts.map((fact) => {
+    const text = open.get(fact.key);
+    const before = text === undefined ? undefined : (JSON.parse(text) as BudgetAlertFact);
+    const isNews = holdsIfStopped(before) === true && holdsIfStopped(fact) === false;
+    const revision = before?.revision ?? (isNews ? noLongerHolds : undefined);
+    return revision === undefined ? fact : { ...fact, revision };
+  });
+}
+
+/** Whether a budget holds if what is unusual stops now; undefined if nothing is, or its end is unknown. */
+function holdsIfStopped(fact: Pick<BudgetAlertFact, 'amount' | 'end'> | undefined): boolean | undefined {
+  return fact?.end?.stopped == null ? undefined : moneyOf(fact.end.stopped) <= moneyOf(fact.amount);
 }
 
 /** A fact names this many budgets and counts the others: hundreds may have one scope. */

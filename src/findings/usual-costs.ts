@@ -24,9 +24,6 @@ export async function withUsualCosts<T extends { readonly account: string; reado
   return accounts.map((one) => (lacksDay(one, now) ? { ...one, usualDaily: usual.get(one.account) } : one));
 }
 
-/** From so many hours on, people count days. */
-const manyHours = 72;
-
 /**
  * That costs are missing, and how much, as far as it is known: `are missing so far: about 192 USD (32 h at usually about
  * 6.00 USD an hour)`. Pure.
@@ -40,10 +37,7 @@ export function missingCostWords(
   if (differs !== undefined) return 'are in the books if they match the totals';
   if (usualDaily === undefined) return 'are missing, not zero; their amount is unknown until they are loaded';
   const daily = moneyOf(usualDaily);
-  const isMany = hours === undefined || hours >= manyHours;
-  const rate = isMany ? `${roughly(daily)} a day` : `${roughly(daily / 24n)} an hour`;
-  if (hours === undefined) return `are missing, usually about ${rate}`;
-  const span = isMany ? `${Math.floor(hours / 24)} days` : `${hours} h`;
-  const counted = isMany ? Math.floor(hours / 24) * 24 : hours;
-  return `are missing so far: about ${roughly((daily * BigInt(counted)) / 24n)} (${span} at usually about ${rate})`;
+  if (hours === undefined) return `are missing, usually about ${roughly(daily)} a day`;
+  const sum = roughly((daily * BigInt(hours)) / 24n);
+  return `are missing so far: about ${sum} (${hours} h at usually about ${roughly(daily / 24n)} an hour)`;
 }

@@ -3,6 +3,7 @@ import type { AnomalyFact } from '../../src/anomalies/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { type Transitions, transitionsOf } from '../../src/findings/transitions.ts';
+import { withBudgetNews } from '../../src/findings/unusual-costs.ts';
 import type { KnownAlert } from '../../src/warehouse/watch/index.ts';
 import { exampleCalled, exampleForecast, exampleRunaway } from '../support/example-alerts.ts';
 
@@ -84,6 +85,41 @@ test.each<[string, AlertFact, AlertFact]>([
 test('a budget is reported beside an anomaly of which nobody was told', () => {
   const silenced = alertOf(runaway, { isNotified: false, acknowledgedUntil: now + 1 });
   expect(told(evaluated([forecast, runaway], [silenced]))).toEqual([[forecast.key, 'raised']]);
+});
+
+describe('a budget that was to hold if an anomaly stops, and will be exceeded even then', () => {
+  const exceeded: AnomalyFact = { ...runaway, budgets: [{ ...less('6512'), stopped: '5246' }] };
+  const [holds, fails] = ['4949', '5246'].map(
+    (stopped): BudgetAlertFact => ({ ...forecast, end: { expected: '6012', stopped, spentOn: null } }),
+  ) as [BudgetAlertFact, BudgetAlertFact];
+
+  test('is reported once, though the alert of the anomaly named it before', () => {
+    const open = alertOf(holds, { isNotified: false });
+    const [news] = withBudgetNews([fails], [open]) as [BudgetAlertFact];
+    expect(told(evaluated([news, exceeded], [alertOf(runaway), open]))).toEqual([[forecast.key, 'raised']]);
+    const reported = alertOf(news, { occurrence: 2 });
+    const [same] = withBudgetNews([fails], [reported]) as [BudgetAlertFact];
+    expect(told(evaluated([same, exceeded], [alertOf(runaway), reported]))).toEqual([]);
+    const [again] = withBudgetNews([holds], [reported]) as [BudgetAlertFact];
+    expect(told(evaluated([again, runaway], [alertOf(runaway), alertOf(again)]))).toEqual([]);
+    expect(withBudgetNews([fails], [alertOf(again)])).toEqual([news]);
+  });
+
+  test('is reported by its own alert again, whose command does not run again', () => {
+    const own = alertOf({ ...holds, run: true });
+    const [news] = withBudgetNews([{ ...fails, run: true }], [own]) as [BudgetAlertFact];
+    const { entries } = evaluated([news], [own]);
+    expect(entries.map(({ entry, sinks }) => [entry.key, entry.occurrence, sinks])).toEqual([
+      [forecast.key, 2, everybody],
+    ]);
+  });
+
+  test('is not reported beside a message of the anomaly that says it', () => {
+    const worse: AnomalyFact = { ...exceeded, revision: '2026-10-29' };
+    const open = alertOf(holds, { isNotified: false });
+    const news = withBudgetNews([fails], [open]);
+    expect(told(evaluated([...news, worse], [alertOf(runaway), open]))).toEqual([[runaway.key, 'raised']]);
+  });
 });
 
 function less(expected: string): NonNullable<AnomalyFact['budgets']>[number] {

@@ -70,10 +70,8 @@ export const unproven: DataKind<UnprovenFact, never> = {
         difference: sumOfDifferences(windows) ?? null,
         count: windowsOf(windows).length,
         windows: mostUrgent(windows),
-        outOfDate: outOfDateIn(
-          { accounts: [{ account, completeThrough, unproven: windows, ...state }], now },
-          'failed',
-        ),
+        // By the limit of `status`: a day that is missing alone is no other cause.
+        outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }], now }),
       })),
   causes: ({ months, windows, outOfDate }) => [
     // A new month is a new cause: readers still trust its numbers.
