@@ -1,4 +1,4 @@
-import { moneyOf, roughly } from '../money/money.ts';
+import { moneyOf, roughly, usd } from '../money/money.ts';
 import type { Instant } from '../time/time.ts';
 import { type AnswerCache, type Connection, cachedRows } from '../warehouse/store/index.ts';
 import { lacksDay } from './kind.ts';
@@ -39,5 +39,5 @@ export function missingCostWords(
   const daily = moneyOf(usualDaily);
   if (hours === undefined) return `are missing, usually about ${roughly(daily)} a day`;
   const sum = roughly((daily * BigInt(hours)) / 24n);
-  return `are missing so far: about ${sum} (${hours} h at usually about ${roughly(daily / 24n)} an hour)`;
+  return `are missing so far: about ${sum} (${hours} h at usually about ${usd(daily / 24n)} an hour)`;
 }
