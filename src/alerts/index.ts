@@ -16,6 +16,7 @@ export {
 export { readPictures, readSummaryPicture } from './pictures.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export {
+  aboveWords,
   allOpenAlerts,
   asRaised,
   countWords,

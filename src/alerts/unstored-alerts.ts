@@ -163,6 +163,12 @@ export function countWords(open: readonly Pick<OpenAlert, 'severity'>[]): string
   return `${counted(open.length, 'open alert')}, ${critical} critical`;
 }
 
+/** What of a list is shown above it: `; 1 is shown above`, `, shown above`; empty if nothing is. */
+export function aboveWords(all: number, above: number): string {
+  if (above === 0) return '';
+  return above === all ? ', shown above' : `; ${above} ${above === 1 ? 'is' : 'are'} shown above`;
+}
+
 /** Removes the waiting alerts, because the ledger has them now. */
 export async function forgetUnstored(dir: string): Promise<void> {
   for (const name of names) {

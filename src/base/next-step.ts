@@ -107,7 +107,7 @@ export const shrunkListingStep: NextStep = act(
 
 /** The next step if the token may not read listings. */
 export const refusedListingStep: NextStep = act(
-  'ask an account admin for a token that may list resources, or set inventory: false in costbook.yaml.',
+  'use a token that may read costs and list resources: an account admin can make one. Or set inventory: false in costbook.yaml.',
 );
 
 /** The next step if the platform does not take the workspace that a listing is asked for. */

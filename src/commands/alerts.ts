@@ -31,7 +31,6 @@ import { writingRun } from '../runs/index.ts';
 import type { Message } from '../sinks/index.ts';
 import { folded } from '../terminal/index.ts';
 import { oneOf } from '../text/choices.ts';
-import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, formatSecond } from '../time/time.ts';
@@ -136,7 +135,8 @@ async function list(isOpenOnly: boolean, context: CommandContext): Promise<numbe
         ]
           .join('')
           .trimEnd();
-        const count = open.length === 0 ? '' : `${countWords(open)}\n`;
+        const others = notSent.length === 0 ? '' : `; ${notSent.length} more above, of which nobody was notified`;
+        const count = open.length === 0 ? '' : `${countWords(open)}${others}\n`;
         return `${folded(shown, context.layout)}\n\n${count}${describeCompleteness(state)}\n`;
       },
     );
@@ -315,9 +315,10 @@ function describeEnded(row: SqlRow): string {
 
 function notifiedWords(row: SqlRow): string {
   const [pending, dead] = [Number(row['pending_messages']), Number(row['dead_messages'])];
+  // A message has several alerts: who reads of each must not add them up.
   const words = [
     ...(row['last_delivered_at'] === null ? [] : [String(row['last_delivered_at'])]),
-    ...(pending === 0 ? [] : [`${counted(pending, 'message')} not delivered yet`]),
+    ...(pending === 0 ? [] : [`${pending === 1 ? 'a message' : `${pending} messages`} with it not delivered yet`]),
     ...(dead === 0 ? [] : [`${dead} given up`]),
   ];
   if (words.length > 0) return words.join(', ');

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { countWords } from '../alerts/index.ts';
+import { aboveWords, countWords } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { firstOf } from '../base/failure.ts';
 import { nextWords } from '../base/next-step.ts';
@@ -62,8 +62,7 @@ function alertLines(status: Status, paint: Paint): string[] {
   if (list.length === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
   const above = new Set(keysOf(status.problems));
   const others = list.filter(({ key }) => !above.has(key));
-  const countAbove = list.length - others.length;
-  const shownAbove = countAbove === 0 ? '' : `, ${others.length === 0 ? '' : `${countAbove} of them `}shown above`;
+  const shownAbove = aboveWords(list.length, list.length - others.length);
   const where = others.length === 0 ? '' : '. What to do: "costbook alerts --open"';
   const head = `${countWords(list)}${shownAbove}${waiting}${where}`;
   return [
@@ -88,7 +87,9 @@ const proven = 'The books are proven and fresh.';
 function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): string {
   if (!isTrustworthy) return paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.'));
   // Who reads the first line alone must not think that all is well.
+  const unchecked = alerts.list.filter(({ cannotRun }) => cannotRun).length;
   const urgent = [
+    ...(unchecked > 0 ? [`${counted(unchecked, 'check')} cannot run`] : []),
     ...(problems.some(({ key }) => key === 'run/ingest') ? ['the last ingest failed'] : []),
     ...(alerts.critical > 0
       ? [`${counted(alerts.critical, 'critical alert')} ${alerts.critical === 1 ? 'is' : 'are'} open`]

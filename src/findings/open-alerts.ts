@@ -4,7 +4,7 @@ import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import { cardOf } from './card.ts';
 import { currentCauses, type ProjectOfChecks } from './current.ts';
-import { type AlertFact, type DataFact, dataKindOf, parseFact, wordsOfKind } from './kinds/index.ts';
+import { type AlertFact, type DataFact, dataKindOf, parseFact, stepOf, wordsOfKind } from './kinds/index.ts';
 
 /** An open alert, in words for people. */
 export interface OpenAlert {
@@ -21,6 +21,10 @@ export interface OpenAlert {
   readonly next: string | undefined;
   /** Through when the costs of its amounts were complete; undefined if it has none. */
   readonly asOf?: string | undefined;
+  /** A check that cannot run: nobody knows what it would find. */
+  readonly cannotRun?: true;
+  /** Whether nobody has to act. */
+  readonly needsNothing?: true;
 }
 
 /** The open alerts whose cause is not gone, most severe first, then newest. Runs the checks of open alerts again. */
@@ -38,7 +42,10 @@ export async function openAlerts(
     if (fact === undefined || ended.has(key)) return [];
     const severity = String(row['severity']) as Severity;
     const asOf = wordsOfKind(fact).isDated === true ? (fact.completeThrough ?? undefined) : undefined;
-    return [{ key, severity, since: String(row['since']), ...wordsOf(fact), asOf }];
+    const cannotRun = fact.kind === 'check' && fact.offenders === null ? { cannotRun: true as const } : {};
+    const isData = fact.kind !== 'budget' && fact.kind !== 'anomaly';
+    const needsNothing = isData && stepOf(fact).who === 'No action needed' ? { needsNothing: true as const } : {};
+    return [{ key, severity, since: String(row['since']), ...wordsOf(fact), asOf, ...cannotRun, ...needsNothing }];
   });
 }
 

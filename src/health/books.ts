@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { countWords } from '../alerts/index.ts';
+import { aboveWords, countWords } from '../alerts/index.ts';
 import type { Effects } from '../base/effects.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
 import { faultAndStep, firstOf } from '../base/failure.ts';
@@ -194,16 +194,16 @@ export function alerts(
   ]);
   const open = list.filter(({ key }: OpenAlert) => !above.has(key));
   const countAbove = list.length - open.length;
-  const where = countAbove === 0 ? '' : `, ${open.length === 0 ? '' : `${countAbove} of them `}shown above`;
   if (open.length === 0) return [];
   const shown = open.slice(0, alertsShown);
   const more = open.length - shown.length;
   const lines = [
-    `${countWords(list)}${where}`,
+    `${countWords(list)}${aboveWords(list.length, countAbove)}`,
     ...shown.map(({ icon, title }) => `${icon} ${title}`),
     ...(more === 0 ? [] : [`and ${more} more`]),
   ];
-  return [warn(lines.join('\n'), act('see "costbook alerts --open".'))];
+  const text = lines.join('\n');
+  return [open.every(({ needsNothing }) => needsNothing) ? ok(text) : warn(text, act('see "costbook alerts --open".'))];
 }
 
 /** The platforms' times, for accounts whose platform shows another time than the clock in use. */

@@ -231,7 +231,11 @@ function failedRun({
     ...(ingest?.failures ?? []).map(({ found }) => found),
     ...jobFiles.flatMap(({ mistakes }) => mistakes),
   ];
-  const failures = lastRun.failures.filter(({ found }) => !reported.includes(found));
+  // The alert of a check that cannot run says what to do.
+  const checks = new Set(alerts.list.filter(({ cannotRun }) => cannotRun).map(({ key }) => key));
+  const failures = lastRun.failures.filter(
+    ({ found, subject }) => !reported.includes(found) && !checks.has(keyOfFinding('check', subject ?? '')),
+  );
   if (failures.length === 0 && lastRun.failures.length > 0) return [];
   const head = `the last run (${lastRun['command']}) ${lastRun['outcome']} at ${lastRun['endedAt'] ?? lastRun['startedAt']}`;
   return [

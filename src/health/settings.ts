@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
 import { CostbookError, exitCodes, UsageError } from '../base/errors.ts';
-import { act } from '../base/next-step.ts';
+import { act, checkSqlStep } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, holidaysOf, type LocalConfig, loadConfig } from '../config/index.ts';
 import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
@@ -93,9 +93,16 @@ export async function sqlFiles({ dir, signal }: HealthContext): Promise<readonly
   const [reports, checks] = await Promise.all([readReports(overlay), readChecks(overlay)]);
   const all = [...reports.map((report) => ({ ...report, severity: 'fail' as const })), ...checks];
   const tried = await triedInBooks(dir, all, signal);
-  const problems = tried ?? all.flatMap(({ problem }) => problem ?? []);
+  const problems = tried ?? all.flatMap(({ name, problem }) => (problem === undefined ? [] : [{ name, problem }]));
   if (problems.length > 0) {
-    return problems.map((words) => fail(exitCodes.usage, words, act('correct it, or move it away; the others work.')));
+    const isCheck = (name: string) => checks.some((one) => one.name === name);
+    return problems.map(({ name, problem }) =>
+      fail(
+        exitCodes.usage,
+        problem,
+        isCheck(name) ? checkSqlStep([name]) : act('correct it, or move it away; the others work.'),
+      ),
+    );
   }
   const depth =
     tried === undefined ? ' (only headers checked: there are no books of this version to run their SQL on)' : '';
@@ -107,10 +114,13 @@ async function triedInBooks(
   dir: string,
   all: Parameters<typeof runChecks>[1],
   signal: AbortSignal,
-): Promise<string[] | undefined> {
+): Promise<{ readonly name: string; readonly problem: string }[] | undefined> {
   if ((await stat(snapshotFile(dir)).catch(() => undefined)) === undefined) return undefined;
   try {
-    return (await runChecks(dir, all, { isDry: true, signal })).flatMap(({ error }) => error?.message ?? []);
+    const results = await runChecks(dir, all, { isDry: true, signal });
+    return results.flatMap(({ check: { name }, error }) =>
+      error === undefined ? [] : [{ name, problem: error.message }],
+    );
   } catch (error) {
     if (!(error instanceof CostbookError)) throw error;
     return undefined;

@@ -20,7 +20,8 @@ export async function undelivered(connection: Connection): Promise<readonly Unde
     const [sink, count] = [String(name), Number(messages)];
     const next = act(
       `run "costbook alerts test ${sink}", which sends a test message. If it arrives, the sink works again: run "costbook alert", ` +
-        'which sends what waits, or leave it to the next run. If not, check its settings in costbook.yaml and its service.',
+        'which sends what waits, or leave it to the next run. If not, do what its answer says: check its settings in ' +
+        'costbook.yaml and its service.',
       'alert',
     );
     return {

@@ -53,8 +53,12 @@ const whatToDo: Readonly<Record<string, string>> = {
   not_in_channel: 'invite the app to the channel',
   channel_not_found: 'correct channel, and invite the app to it',
   missing_scope: 'give the app the scopes chat:write and files:write',
+  is_archived: 'take the channel out of the archive, or name another one',
   invalid_auth: 'correct botToken',
-  token_revoked: 'correct botToken',
+  not_authed: 'correct botToken',
+  token_revoked: 'replace botToken',
+  token_expired: 'replace botToken',
+  account_inactive: 'reactivate the account of the token, or replace botToken',
 };
 
 /** The content of a successful answer, or the outcome of a failed call. */

@@ -89,6 +89,7 @@ describe('a Slack bot', () => {
 
   test.each([
     [answers({ ok: false, error: 'not_in_channel' }), 'refused', false, 'invite the app to the channel'],
+    [answers({ ok: false, error: 'account_inactive' }), 'refused', false, 'reactivate the account of the token'],
     [answers({ ok: false, error: 'invalid_auth' }), 'refused', false, '(invalid_auth): correct botToken'],
     [answers({ ok: false, error: 'ratelimited' }), 'refused', true, '(ratelimited)'],
     [answers({ ok: false, error: 'internal_error' }), 'unknown', true, '(internal_error)'],

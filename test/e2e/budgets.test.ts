@@ -232,6 +232,7 @@ complete through 2026-10-08T00:00:00Z, settled through 2026-10-05T00:00:00Z
       'warning: budgets everything 2026-10, north 2026-10 are not complete: acc_one is complete through 2026-10-08T00:00:00Z only\n',
     );
     expect(stdout).toContain(' EXCEEDED ');
+    expect(stdout).toContain('\ndays left: counted from complete through, not from now, 2026-10-13T03:00:00Z\n');
     const file = await draft('budgets:\n  - { name: all, period: monthly, amount: 5000 USD }\n');
     const stateAt = async (day: string) => {
       const asked = ['budgets', '--file', file, '--dir', dir, '--json', '--now', `2026-10-${day}T03:00:00Z`];

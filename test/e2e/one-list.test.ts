@@ -1,4 +1,4 @@
-// Second tier: Five bad nights, each read by four commands; status, doctor and next-steps have the same words in the first tier.
+// Second tier: Six bad nights, each read by four commands; status, doctor and next-steps have the same words in the first tier.
 
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -109,6 +109,26 @@ describe.concurrent('every surface says the same', () => {
     const again = await of.run(fourthNight, 'run', 'nightly');
     expect(again.stderr).toContain(`no run has fetched costs since ${night}`);
     expect(await of.steps(fourthNight)).toEqual(everywhere());
+  });
+
+  test('of a check that cannot run: one step, and the first line of status says so', async () => {
+    const of = await project();
+    const folder = join(of.dir, 'sql', 'checks');
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      join(folder, 'mine.sql'),
+      '--! about: Every cost is small.\n--! severity: fail\nselect hour from costs',
+    );
+    expect((await of.run(nextNight, 'run', 'nightly')).exitCode).toBe(2);
+    const step = 'Act: fix or remove sql/checks/mine.sql, then run "costbook check" again.';
+    expect(await of.steps(nextNight)).toEqual({
+      ...{ status: [], alerts: [step], agents: [] },
+      doctor: [step, 'Act: see "costbook alerts --open".'],
+    });
+    const { stdout } = await of.run(nextNight, 'status');
+    expect(stdout).toMatch(
+      /^ALERT: 1 check cannot run, and 1 critical alert is open\. The books are proven and fresh\.\n/,
+    );
   });
 
   test('of a damaged warehouse, which any run that loads tells the sinks', async () => {

@@ -5,19 +5,20 @@ import { amountIn, type Budget, unitOf } from '../rules/budget.ts';
 import { forecastLevel, type PeriodForecast } from '../rules/period-forecast.ts';
 import type { CountedCost } from '../spend/thresholds.ts';
 
-/** The forecast of a budget's period, and when it exceeds the budget, in one sentence. */
+/** The forecast of a budget's period, and when it exceeds the budget, in one sentence; `today` is a day of that budget. */
 export function forecastSentence(
   budget: Budget,
   period: CalendarPeriod,
   { mean, low, high }: Pick<PeriodForecast, 'mean' | 'low' | 'high'>,
   exceedsOn: string | undefined,
+  today?: string,
 ): string {
   const unit = unitOf(budget);
   const amount = inUnit(amountIn(budget, period.name), unit);
   const end =
     exceedsOn === undefined
       ? `budget ${amount}`
-      : `expected to exceed ${amount} ${aboutDay(exceedsOn, period.end - period.start)}`;
+      : `expected to exceed ${amount} ${exceedsOn === today ? 'today' : aboutDay(exceedsOn, period.end - period.start)}`;
   return (
     `${budget.name}: ${inUnit(mean, unit)} forecast for ${period.name} ` +
     `(${forecastLevel} % interval ${groupedAmount(low, unit)} to ${groupedAmount(high, unit)}), ${end}`

@@ -4,7 +4,9 @@ import {
   type CalendarPeriod,
   dayMs,
   formatInstant,
+  formatSecond,
   formatWindow,
+  hourMs,
   hoursIn,
   type Instant,
   type Window,
@@ -261,8 +263,9 @@ export function describeBudgets(lines: readonly BudgetNow[], now: Instant, layou
     ...describePer(lines),
     ...describeCarried(lines),
     ...describeSince(lines, columns),
+    ...describeDaysLeft(lines, now),
     ...computed,
-    ...describeForecasts(lines, columns),
+    ...describeForecasts(lines, columns, now),
   ];
   return [table, ...words.map((sentence) => wrapped(sentence, layout))].join('\n');
 }
@@ -353,14 +356,26 @@ function describeSince(lines: readonly BudgetNow[], { spent }: AmountColumns): s
   return [`${spent} includes hours after complete through, whose costs may still grow: ${parts.join(', ')}`];
 }
 
+/** Books that are older than this are not of this morning. */
+const oldMs = 36 * hourMs;
+
+/** Since when the days are counted that are left, where that is long ago. */
+function describeDaysLeft(lines: readonly BudgetNow[], now: Instant): string[] {
+  const isOld = lines.some(
+    ({ spend: { completeThrough, period, per } }) =>
+      per === undefined && completeThrough !== undefined && completeThrough < Math.min(now - oldMs, period.end),
+  );
+  return isOld ? [`days left: counted from complete through, not from now, ${formatSecond(now)}`] : [];
+}
+
 /** Sentences about forecasts: which budgets will be exceeded and when, and why a forecast is missing. */
-function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns): string[] {
+function describeForecasts(lines: readonly BudgetNow[], columns: AmountColumns, now: Instant): string[] {
   const sentences = lines.flatMap(({ budget, spend: { period }, forecast, exceedsOn }) => {
     if (forecast.kind === 'none' || exceedsOn === undefined) return [];
     const alerts = isForecastAsked(budget)
       ? ''
       : '; no alert, as it has no threshold such as { at: 100%, of: forecast }';
-    return [`${forecastSentence(budget, period, forecast, exceedsOn)}${alerts}`];
+    return [`${forecastSentence(budget, period, forecast, exceedsOn, dayIn(budget, now))}${alerts}`];
   });
   const reasons = lines.flatMap(({ forecast }) => (forecast.kind === 'none' ? [forecast.reason] : []));
   const none = [...new Set(reasons)].map((reason) => {
