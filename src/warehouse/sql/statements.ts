@@ -215,7 +215,7 @@ export function figuresOf(query: string, column: Exact | undefined): string {
 
 /** As `figuresOf`, for the Parquet file at `$path`. */
 export function figuresOfParquet(column: Exact | undefined): string {
-  return figuresFrom('read_parquet($path)', column);
+  return figuresFrom('read_parquet($path, hive_partitioning = false)', column);
 }
 
 function figuresFrom(source: string, column: Exact | undefined): string {
@@ -237,7 +237,7 @@ export function columnsNamed(query: string, columns: readonly string[]): string 
 export function figuresOfJsonFile(column: Exact | undefined): string {
   const cell = column === undefined ? 'null' : 'json_extract_string(json, $pointer)';
   return `select count(*) as rows, ${exactSum(cell, column?.decimals ?? 0)} as cost
-    from read_json_objects($path, format = 'array')`;
+    from read_json_objects($path, format = 'array', hive_partitioning = false)`;
 }
 
 /** The exact sum of `$costs`, a JSON list of amounts. */
@@ -514,5 +514,5 @@ export function makeEngineAnswer(
   });
   return `create or replace temp table engine_answer as
     select ${cells.join(', ')}
-    from read_json(${literal(file)}, format = 'newline_delimited', columns = {${given}})`;
+    from read_json(${literal(file)}, format = 'newline_delimited', hive_partitioning = false, columns = {${given}})`;
 }
