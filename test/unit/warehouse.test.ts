@@ -329,6 +329,11 @@ describe('a database file', () => {
     expect(database.file).toBe(file);
   });
 
+  test('is refused below a folder whose name would have DuckDB write elsewhere', async () => {
+    const file = join(await newProject(), 'which?', 'a.duckdb');
+    await expect(openDatabase(file, { readOnly: false })).rejects.toThrow('expected a path without "?"');
+  });
+
   test('has one owner in a process: DuckDB itself would let two lose rows', async () => {
     const { database } = await newDatabase();
     await expect(openDatabase(database.file, { readOnly: false })).rejects.toThrow('already open in this process');

@@ -3,8 +3,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { DamagedFileError, NoBooksError } from '../../base/errors.ts';
+import { DamagedFileError, NoBooksError, UsageError } from '../../base/errors.ts';
 import { memoryLimitMb } from '../../base/memory.ts';
+import { act } from '../../base/next-step.ts';
 import { attach, lockDownStatements, setMemoryLimit, useUtc, useWarehouse } from '../sql/statements.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { DuckDBInstance } from './duckdb.ts';
@@ -27,13 +28,16 @@ const openFiles = new Set<string>();
 
 /**
  * Opens a warehouse file: an in-memory instance with the file attached. Nothing is ever downloaded. Throws LockedError
- * if another process holds it, UsageError if a reader finds no file, MachineError otherwise.
+ * if another process holds it, UsageError if a reader finds no file or the path has a "?", MachineError otherwise.
  */
 export async function openDatabase(file: string, options: OpenOptions): Promise<Database> {
   if (options.readOnly) {
     await expectFile(file);
     return open(file, options, file);
   }
+  // DuckDB takes what follows for options, and writes its log beside what precedes.
+  const next = act('rename the folder.');
+  if (file.includes('?')) throw new UsageError(`found ${file}, expected a path without "?", for DuckDB`, { next });
   if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
   openFiles.add(file); // before the first await: of two concurrent calls only one may find it free
   try {
