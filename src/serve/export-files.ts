@@ -20,21 +20,38 @@ export interface StoredExport {
   readonly manifest: Manifest;
 }
 
-/** The exports of a report, newest books first. Manifests that are damaged, or replaced at this moment, are left out. */
-export async function exportsOf(report: string, dir: string): Promise<readonly StoredExport[]> {
+/**
+ * The exports of these reports, or all of them, newest books first. Manifests that are damaged, or replaced at this moment,
+ * are left out.
+ */
+export async function exportsOf(dir: string, reports?: readonly string[]): Promise<readonly StoredExport[]> {
   const root = exportsFolder(dir);
   const all = await findExports(root).catch(() => []); // nothing was written yet
-  const folders = all.filter((folder) => relative(root, folder).split(sep).includes(report));
+  const folders = all.filter(
+    (folder) =>
+      reports === undefined ||
+      relative(root, folder)
+        .split(sep)
+        .some((part) => reports.includes(part)),
+  );
   const found: StoredExport[] = [];
   let left = mostManifestBytes;
   // One after the other, the last months first: anybody may have written them.
   for (const folder of folders.slice(-maxManifests).reverse()) {
     const stored = await readManifest(folder, undefined, left).catch(() => undefined);
     left -= stored?.bytes ?? 0;
-    if (stored?.manifest.report !== report) continue;
+    if (stored === undefined || reports?.includes(stored.manifest.report) === false) continue;
     found.push({ folder: relative(root, folder).replaceAll(sep, '/'), manifest: stored.manifest });
   }
   return found.sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
+}
+
+/** The statements among the exports. */
+export const statementNames: readonly string[] = ['statement', 'owner_statement'];
+
+/** Whether a file of an export is a page that a browser shows: the page of a statement, which has no script. */
+export function canBeOpened({ report }: Manifest, file: string): boolean {
+  return statementNames.includes(report) && extname(file) === '.html';
 }
 
 /** The address of a file that a manifest names. */
@@ -48,6 +65,8 @@ export interface ExportFile {
   readonly bytes: number;
   readonly name: string;
   readonly type: string;
+  /** As `canBeOpened`. */
+  readonly isPage: boolean;
 }
 
 /**
@@ -63,7 +82,7 @@ export async function openExportFile(dir: string, folder: string, file: string):
   if (!(await isReal(place))) return undefined;
   const stored = await readManifest(place, undefined, mostManifestBytes).catch(() => undefined);
   const entry = stored?.manifest.files.find(({ name }) => name === file);
-  if (entry === undefined) return undefined;
+  if (stored === undefined || entry === undefined) return undefined;
   const path = join(place, ...file.split('/'));
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => undefined,
@@ -81,6 +100,7 @@ export async function openExportFile(dir: string, folder: string, file: string):
     bytes: opened.size,
     name: safeName(nameToSave(stored, basename(path))),
     type: fileTypes[extname(path).slice(1)] ?? plainBytes,
+    isPage: canBeOpened(stored.manifest, file),
   };
 }
 
@@ -92,8 +112,7 @@ async function isReal(path: string): Promise<boolean> {
 const plainBytes = 'application/octet-stream';
 
 /** The name to save a file under: of all reports and months, `latest.csv` would be one. */
-function nameToSave(stored: { readonly manifest: Manifest } | undefined, name: string): string {
-  const { report = '', parameters = {} } = stored?.manifest ?? {};
+function nameToSave({ manifest: { report, parameters } }: { readonly manifest: Manifest }, name: string): string {
   const month = parameters['month'];
   return name.replace(/^latest(?=[.-])/, [report, ...(typeof month === 'string' ? [month] : [])].join('-'));
 }

@@ -11,6 +11,7 @@ export type Figure = readonly [
     | 'budget_end'
     | 'budget_spent'
     | 'month_billed'
+    | 'month_closed_cost'
     | 'month_cost'
     | 'month_cost_complete'
     | 'month_end'

@@ -4,6 +4,7 @@ import { differingWords, readBooksState, readDifferingMonths } from './books-sta
 import { amount, money } from './format.ts';
 import { type ChartActions, figure, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
+import { monthAddress } from './month.ts';
 import type { Page, PageRequest } from './page.ts';
 import { shownSql } from './shown-sql.ts';
 
@@ -105,10 +106,4 @@ function stateOf(row: SqlRow, isDiffering: boolean): Markup {
   const closed = row['closed_at'];
   const mark = isDiffering ? 'bad' : state === 'closed' || state === 'settled' ? 'good' : '';
   return html`<span class="state ${mark}">${state}${isDiffering ? ', does not match its close' : ''}</span>${typeof closed === 'string' ? html` <span class="empty">${closed} UTC</span>` : ''}`;
-}
-
-function monthAddress(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-  return `/explore?from=${month}-01&to=${last}&group=workspace`;
 }

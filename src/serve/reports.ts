@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { revokedCloses, shownAmong } from '../reports/exports/index.ts';
 import { isPartitioned } from '../reports/publishing/index.ts';
 import { isForCommandLine, type Report, readReports } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
@@ -7,17 +6,15 @@ import { encodePart } from '../text/dashboard-address.ts';
 import { shownInstant } from '../time/time.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
-import { exportAddress, exportsOf, type StoredExport } from './export-files.ts';
-import { money, quantity, sizeWords } from './format.ts';
+import { exportsOf, statementNames } from './export-files.ts';
+import { exportsTable, filesOf } from './exports-table.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
-import type { BooksView } from './snapshots.ts';
 import { countWords, problem } from './sql.ts';
 
 const maxRows = 200;
-const maxFiles = 100;
 
 type Parameter = Report['parameters'][number];
 
@@ -28,10 +25,11 @@ export async function reportsPage({ project, view }: PageRequest): Promise<Page>
   const broken = reports.filter((report) => report.problem !== undefined);
   const statements = await exportsTable(
     {
-      ...{ caption: 'Statements of months', names: ['statement', 'owner_statement'] },
+      caption: 'Statements of months',
+      files: filesOf(await exportsOf(project.dir, statementNames)),
       empty: 'None yet: "costbook statement --month" writes them.',
     },
-    { project, view, reports },
+    { view, reports },
   );
   return {
     ...{ path: '/reports', title: 'Reports' },
@@ -63,7 +61,8 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
   const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
   if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
   const empty = `None yet: "costbook report ${named(report.name, '')}" writes them.`;
-  const exports = await exportsTable({ caption: 'Its files', names: [report.name], empty }, { project, view, reports });
+  const files = filesOf(await exportsOf(project.dir, [report.name]));
+  const exports = await exportsTable({ caption: 'Its files', files, empty }, { view, reports });
   const whyNot = whyNotHere(report);
   if (whyNot !== undefined) {
     const words = html`<p class="finding">${report.about}</p><p class="empty">${whyNot}</p>`;
@@ -188,74 +187,4 @@ async function answered(
     const { words, status } = refusal(error, signal);
     return { status, body: problem(words) };
   }
-}
-
-/** The files of a report that its manifests name, newest books first, each with a link that downloads it. */
-async function exportsTable(
-  { caption, names, empty }: { readonly caption: string; readonly names: readonly string[]; readonly empty: string },
-  {
-    project: { dir },
-    view,
-    reports,
-  }: { readonly project: Project; readonly view: BooksView; readonly reports: readonly Report[] },
-): Promise<Markup> {
-  const [found, revoked] = await Promise.all([
-    Promise.all(names.map((name) => exportsOf(name, dir))),
-    view.once('revoked closes', revokedCloses),
-  ]);
-  const shownCloses = await shownAmong(revoked, reports);
-  const exports = found.flat();
-  const files = exports.flatMap(({ folder, manifest }) => manifest.files.map((file) => ({ folder, manifest, file })));
-  const months = files.some(({ manifest, file }) => monthOf(manifest, file) !== undefined);
-  const shown = files.slice(0, maxFiles);
-  return html`${table(
-    caption,
-    [
-      ...(months
-        ? [
-            {
-              head: 'Month',
-              cell: ({ manifest, file }: ListedFile) =>
-                html`<span class="state">${monthOf(manifest, file) ?? ''}</span>`,
-            },
-          ]
-        : []),
-      {
-        head: 'File',
-        cell: ({ folder, file, manifest }: ListedFile) =>
-          html`<a href="${exportAddress(folder, file.name)}" download>${named(file.name, '')}</a><div class="empty small">${named(`exports/${folder}`, '')}</div>${shownCloses(manifest, folder).length > 0 ? html`<div class="state bad small">shows a close that was revoked</div>` : ''}`,
-      },
-      { head: 'Format', cell: ({ file }: ListedFile) => named(file.format, '') },
-      {
-        head: 'Rows',
-        isNumber: true,
-        cell: ({ file }: ListedFile) => (file.rows === null ? '' : quantity(String(file.rows))),
-      },
-      { head: 'USD', isNumber: true, cell: ({ file }: ListedFile) => (file.cost == null ? '' : money(file.cost)) },
-      { head: 'Size', isNumber: true, cell: ({ file }: ListedFile) => sizeWords(file.bytes) },
-      {
-        head: 'SHA-256',
-        cell: ({ file }: ListedFile) => html`<code title="${file.sha256}">${file.sha256.slice(0, 12)}…</code>`,
-      },
-      {
-        head: 'Complete through',
-        cell: ({ manifest: { completeThrough } }: ListedFile) =>
-          completeThrough === null ? '' : html`<span class="state">${shownInstant(completeThrough)}</span>`,
-      },
-    ],
-    shown,
-    empty,
-  )}${files.length > shown.length ? html`<p class="empty">And ${files.length - shown.length} more in the folder exports.</p>` : ''}`;
-}
-
-interface ListedFile {
-  readonly folder: string;
-  readonly manifest: StoredExport['manifest'];
-  readonly file: StoredExport['manifest']['files'][number];
-}
-
-/** The month that a file is about; undefined if it is about all of them. */
-function monthOf({ parameters }: ListedFile['manifest'], { partition }: ListedFile['file']): string | undefined {
-  const month = partition?.month ?? parameters['month'];
-  return typeof month === 'string' ? month.slice(0, 7) : undefined;
 }

@@ -32,6 +32,7 @@ import { document, problemDocument, signInDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 import type { Markup } from './markup.ts';
+import { monthPage } from './month.ts';
 import { monthsPage } from './months.ts';
 import { isEncrypted, isForeign, type RequestOrigin } from './origin.ts';
 import { overviewPage } from './overview.ts';
@@ -95,6 +96,9 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
+/** What a file of an export that a browser shows may do: have styles of its own, and nothing else. */
+const shownFilePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox";
+
 /** A page, and whether a viewer who may see only some costs can open it: all its rows are then theirs. */
 interface PageEntry {
   readonly make: (request: PageRequest) => Promise<Page>;
@@ -122,6 +126,7 @@ const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
 const detailPages: Readonly<Record<string, PageEntry>> = {
   '/budgets': { make: budgetPage, childMs: childWorkMs.backtest },
   '/anomalies': { make: anomalyPage },
+  '/months': { make: monthPage },
   '/resource': { make: resourcePage, isScoped: true },
   '/reports': { make: reportPage, childMs: childWorkMs.query },
 };
@@ -395,7 +400,7 @@ function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<
     await next();
     // Also to answers that no page made: of agents, and of what is too large.
     const { headers } = context.res;
-    for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+    for (const [name, value] of Object.entries(securityHeaders)) if (!headers.has(name)) headers.set(name, value);
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
     return undefined;
   };
@@ -580,7 +585,10 @@ async function answerExport(context: Context<Env>, dir: string): Promise<Respons
   if (file === undefined) return say(context, noPage(context), 404);
   context.header('content-type', file.type);
   context.header('content-length', String(file.bytes));
-  context.header('content-disposition', `attachment; filename="${file.name}"`);
+  const isShown = file.isPage && query.has('open');
+  // Anybody may have written the file: shown, it runs nothing, loads nothing and is of no origin.
+  if (isShown) context.header('content-security-policy', shownFilePolicy);
+  context.header('content-disposition', `${isShown ? 'inline' : 'attachment'}; filename="${file.name}"`);
   context.header('cache-control', 'private, no-cache');
   if (context.req.raw.method !== 'HEAD')
     return context.body(Readable.toWeb(file.handle.createReadStream()) as ReadableStream);

@@ -3,11 +3,12 @@ import { type BilledMonth, isAsClosed, readBilledMonth, readClosedMonth } from '
 import { type CurrencyOfMonth, converted } from '../currency/index.ts';
 import { sumOf as exactSum } from '../money/money.ts';
 import type { CompletenessState } from '../reports/formats/index.ts';
+import { builtInReport, invoiceLines } from '../reports/questions/index.ts';
 import { addCalendarMonths, formatMonth, type Instant } from '../time/time.ts';
 import { closedMonths } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlParameters, SqlRow } from '../warehouse/store/index.ts';
-import { builtInReport, invoiceLines, type StatementScope } from './scope.ts';
+import type { StatementScope } from './scope.ts';
 
 /** The month of statements, and what its numbers rest on; the same for every owner. */
 export interface StatementMonth {

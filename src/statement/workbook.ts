@@ -1,6 +1,7 @@
 import { rateWords } from '../currency/index.ts';
 import { currencyDecimals, difference } from '../money/money.ts';
 import { aboutSheet } from '../reports/formats/index.ts';
+import { builtInReport, invoiceLines } from '../reports/questions/index.ts';
 import { formatMonth } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlParameters } from '../warehouse/store/index.ts';
@@ -16,7 +17,6 @@ import {
   sumIfFormula,
 } from '../workbook/index.ts';
 import { dayOf, inOther, type StatementData, sumOf, sumOfClass } from './data.ts';
-import { builtInReport, invoiceLines } from './scope.ts';
 import { tableSheet } from './tables.ts';
 import { stateOf, titleOf } from './words.ts';
 

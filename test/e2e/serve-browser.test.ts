@@ -10,7 +10,7 @@ import { runCli } from '../support/project.ts';
 
 const query = 'select resource_name, sum(cost) as cost from costs group by all order by cost desc';
 const paths = [
-  ...['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/health'],
+  ...['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/months/2026-10', '/health'],
   ...['/explore?shape=table&group=label:service', '/explore?measure=price&shape=lines&step=hour&workspace=north'],
   ...['/budgets', '/anomalies', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
   ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],
@@ -105,7 +105,7 @@ describe('the dashboard in a browser', () => {
 
   test.each([
     { path: '/', place: [0.12, 0.5], target: /explore\?from=2026-10-0[1-4]&to=2026-10-0[1-4]&step=hour/ },
-    { path: '/months', place: [0.75, 0.8], target: /explore\?from=2026-10-01&to=2026-10-31/ },
+    { path: '/months', place: [0.75, 0.8], target: /months\/2026-10/ },
     { path: '/allocation', place: [0.3, 0.3], target: /explore\?from=2026-10-01&to=2026-10-04.*owner%3Ateam=/ },
     { path: `/sql?${new URLSearchParams({ q: query })}`, place: [0.3, 0.08], target: /resource\/\*\/\*\/secret-box/ },
   ])('opens what a mark of a chart of $path stands for', async ({ path, place: [x = 0, y = 0], target }) => {

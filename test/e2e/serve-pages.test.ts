@@ -348,6 +348,64 @@ describe('the page of allocation', () => {
   });
 });
 
+describe('the page of a month', () => {
+  const hour = { bucket_start: '2026-09-28 05:00:00', resource_name: 'box' };
+  const books = dashboardBooks({
+    closes: [
+      {
+        ...{ billing_month: '2026-09-01', closed_at: '2026-10-02 02:00:00', load_number: 1, row_count: 505 },
+        ...{ cost: '73.000000000264', invoiced: '70', sha256: 'c0ffee'.repeat(10) },
+      },
+    ],
+    costs: [{ ...hour, cost: '12', usage: '1' }],
+    restatements: [{ ...hour, old_cost: '4', new_cost: '12', seen_at: '2026-10-03 01:00:00' }],
+  });
+  const textOf = (page: string) => page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+  let server: Served;
+  beforeAll(async () => {
+    server = await serve(await dashboardProject(books));
+  });
+
+  test('says what it bills, as invoiced, and each correction that a later month bills', async () => {
+    const page = (await server.get('/months/2026-09')).text;
+    const text = textOf(page);
+    expect(text).toContain('2026-09 bills 70.00 USD , as invoiced. It is closed, as of 2026-10-02 02:00 UTC');
+    expect(text).toContain(
+      'Corrections of it that later months bill Billed in Resource Hours USD 2026-10 box north 1 +8.00',
+    );
+    expect(text).toContain('What the platform changed since its close Resource Hours USD Last seen box north 1 +8.00');
+    expect(page).toContain('c0ffee');
+    const next = textOf((await server.get('/months/2026-10')).text);
+    expect(next).toMatch(/2026-10 bills [\d.]+ USD so far\. It is open: complete through 2026-10-04 12:00 UTC\./);
+    expect(next).toContain(
+      'Corrections of earlier months that it bills Of Resource Hours USD 2026-09 box north 1 +8.00',
+    );
+  });
+
+  test('shows the changes since a day, none as none, and says what day it expects', async () => {
+    expect(textOf((await server.get('/months/2026-09?since=2026-10-03')).text)).toContain('since 2026-10-03 Resource');
+    expect(textOf((await server.get('/months/2026-09?since=2026-10-04')).text)).toContain('since 2026-10-04 None.');
+    const { text } = await server.get('/months/2026-09?since=<img>');
+    expect(textOf(text)).toContain('since its close Resource');
+    expect(text).toContain('Expected a day such as');
+    for (const path of ['/months/2020-01', '/months/October', '/months/2026-09/x', '/months/%00'])
+      expect((await server.get(path)).status, path).toBe(404);
+  });
+
+  test('opens its statement in the browser, where it can run and load nothing', async () => {
+    const made = await runCli(['statement', '--month', '2026-10', '--dir', dir, '--now', '2026-10-04T15:00:00Z']);
+    expect(made.exitCode, made.stderr).toBe(0);
+    const { text } = await served.get('/months/2026-10');
+    const [, link = ''] = /<a href="(\/exports\?[^"]+&amp;open=1)">/.exec(text) ?? [];
+    const answer = await fetch(`${served.url}${link.replaceAll('&amp;', '&')}`);
+    expect(answer.headers.get('content-disposition')).toMatch(/^inline/);
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*; sandbox$/);
+    expect(await answer.text()).toContain('Statement for October 2026');
+    const saved = await fetch(`${served.url}${link.replaceAll('&amp;', '&').replace('&open=1', '')}`);
+    expect(saved.headers.get('content-disposition')).toMatch(/^attachment/);
+  });
+});
+
 describe('the page of a resource', () => {
   test('shows its cost by dimension, its states and its owner', async () => {
     const [row] = await rowsOf("select sum(cost) as cost from costs where resource_name = 'box'");
@@ -472,6 +530,9 @@ describe('the files of a report', () => {
     expect((await served.get(monthly)).status).toBe(200);
     const head = await fetch(`${served.url}${address('own', files[0]?.name ?? '')}`, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(files[0]?.bytes)]);
+    // Only the page of a statement is shown, not data that somebody else may have written.
+    const opened = await fetch(`${served.url}${address('own', files[0]?.name ?? '')}&open=1`);
+    expect(opened.headers.get('content-disposition')).toMatch(/^attachment/);
   });
 
   test('cannot be left by dots, links, or names that no manifest has', async () => {
@@ -599,6 +660,7 @@ describe('every page', () => {
       '/anomalies',
       '/anomalies/x',
       '/allocation',
+      '/months/2026-10',
       '/reports',
       '/reports/own',
       '/sql?q=select+1',

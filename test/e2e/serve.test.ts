@@ -294,6 +294,7 @@ describe('a dashboard with access tokens', () => {
     for (const path of [
       '/metrics',
       '/months',
+      '/months/2026-10',
       '/health',
       '/reports',
       '/sql',
@@ -442,6 +443,7 @@ describe('a dashboard below a path of its address', () => {
       '/reports',
       '/sql',
       '/months',
+      '/months/2026-10',
     ]);
     for (const path of seen) {
       const { text } = await below.get(path, headers);

@@ -276,6 +276,8 @@ export const surfaces: Readonly<Record<string, Surface>> = {
   overview: page('/'),
   budgetsPage: page('/budgets'),
   monthsPage: page('/months'),
+  monthPage: page('/months/2026-10'),
+  closedMonthPage: page('/months/2026-09'),
   allocationPage: page('/allocation'),
   closedAllocationPage: page('/allocation?month=2026-09'),
   anomaliesPage: page('/anomalies'),
@@ -320,7 +322,7 @@ export async function shownAt({ dir, run, shape }: Given, now: number, names: re
   try {
     const shown: Reading[] = [];
     for (const name of names) {
-      if (name === 'closedAllocationPage' && !shape.months.includes('2026-09')) continue;
+      if (name.startsWith('closed') && !shape.months.includes('2026-09')) continue;
       shown.push(...((await surfaces[name]?.({ run: (...args) => run(now, ...args), get, tool, now })) ?? []));
     }
     return shown;

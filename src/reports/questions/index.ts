@@ -1,5 +1,6 @@
 export { type AsOf, closeBeside, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
 export { besidesWords, readBilledBesides } from './billed-besides.ts';
+export { builtInReport, invoiceLines } from './built-in.ts';
 export {
   admitReport,
   blamingReport,
