@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ServeSettings, ServeToken } from '../config/index.ts';
-import type { Scope, Viewer } from './scope.ts';
+import type { Scope, Viewer } from './books/index.ts';
 
 /** The name of the only cookie: a session of this server, which a restart ends. */
 export const sessionCookie = 'costbook_session';

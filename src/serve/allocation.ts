@@ -16,6 +16,7 @@ import {
 import { closedMonths } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import { lastAnswers, type SqlRow } from '../warehouse/store/index.ts';
+import { type BooksView, shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -25,8 +26,6 @@ import { type ChartActions, figure, named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { textOf } from './resource-states.ts';
-import { shownSql } from './shown-sql.ts';
-import type { BooksView } from './snapshots.ts';
 
 const topOwners = 12;
 const unallocatedShown = 30;

@@ -25,6 +25,7 @@ import { anomalyAddress, resourceAddress } from '../text/dashboard-address.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import { shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsBeforeTable } from './deployments.ts';
 import { costsAddress } from './explore-question.ts';
@@ -33,7 +34,6 @@ import { amount, money } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
-import { shownSql } from './shown-sql.ts';
 
 const page = { path: '/anomalies' } as const;
 /** Unusual costs, open ones first, then by money. Reads all anomalies: for unrestricted viewers only. */

@@ -1,7 +1,7 @@
 import { floorMonth, formatMonth, hourMs, type Instant } from '../time/time.ts';
 import { closeAgainStep, differingCloses, differingCloseWords } from '../warehouse/ledger/index.ts';
+import type { BooksView } from './books/index.ts';
 import { html, type Markup } from './markup.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** Where the books stand, over all accounts. */
 export interface BooksState {

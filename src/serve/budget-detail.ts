@@ -7,6 +7,7 @@ import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } fro
 import { groupedAmount, moneyText, usdUnit } from '../money/money.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
 import { formatInstant } from '../time/time.ts';
+import { shownSql } from './books/index.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
 import type { Filters } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -15,7 +16,6 @@ import { figure, named, table } from './layout.ts';
 import { BusyError } from './limiter.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
-import { shownSql } from './shown-sql.ts';
 
 const backtestDays = { min: 30, max: 400, step: 10, usual: 90 } as const;
 

@@ -1,7 +1,7 @@
 import { dayMs, floorDay, formatInstant, type Instant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import type { BooksView } from './books/index.ts';
 import { html, type Markup } from './markup.ts';
-import type { BooksView } from './snapshots.ts';
 
 const weeksShown = 18;
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];

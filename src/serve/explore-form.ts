@@ -1,11 +1,11 @@
 import { windowBefore } from '../time/compared.ts';
 import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time/time.ts';
+import type { BooksView } from './books/index.ts';
 import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
 import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** Filters that the form shows as lists of their own; the others are added one by one. */
 const listed = ['workspace', 'resource_type', 'billing_dimension', 'account'] as const;

@@ -4,6 +4,7 @@ import { anomalyAddress } from '../text/dashboard-address.ts';
 import type { BooksKnown } from '../time/compared.ts';
 import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import type { BooksView } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
@@ -25,7 +26,6 @@ import { amount, quantity, relative, signed } from './format.ts';
 import { figure, named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** The page on which any cost can be looked up: a range, a step, a dimension, filters. Its address is its state. */
 export async function explorePage({ view, query }: PageRequest): Promise<Page> {

@@ -2,6 +2,7 @@ import { restName } from '../charts/index.ts';
 import { decimalOfWhole, moneyOf, moneyText, rounded, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
+import type { BooksView } from './books/index.ts';
 import {
   type Dimension,
   type Filters,
@@ -13,7 +14,6 @@ import {
   valueWords,
 } from './dimensions.ts';
 import { shownExplore } from './shown-explore.ts';
-import type { BooksView } from './snapshots.ts';
 
 export const steps = ['hour', 'day', 'week', 'month'] as const;
 export type Step = (typeof steps)[number];

@@ -1,11 +1,11 @@
 import { revokedCloses, shownAmong } from '../reports/exports/index.ts';
 import type { Report } from '../reports/questions/index.ts';
 import { shownInstant } from '../time/time.ts';
+import type { BooksView } from './books/index.ts';
 import { canBeOpened, exportAddress, type StoredExport } from './export-files.ts';
 import { money, quantity, sizeWords } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
-import type { BooksView } from './snapshots.ts';
 
 const maxFiles = 100;
 

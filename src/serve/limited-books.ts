@@ -2,6 +2,7 @@ import { messageOf, UsageError } from '../base/errors.ts';
 import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../mcp/index.ts';
 import { addCalendarMonths, floorMonth, formatInstant, type Instant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import { type BooksView, type Scope, ViewerLeftError } from './books/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
 import { encodeValue, isDimension } from './dimensions.ts';
 import { answer } from './explore.ts';
@@ -11,9 +12,6 @@ import { readExplored } from './explored.ts';
 import { BusyError } from './limiter.ts';
 import { moverWindows, readMovers } from './movers.ts';
 import { resourceNamesOf } from './resource.ts';
-import type { Scope } from './scope.ts';
-import { ViewerLeftError } from './shared-answers.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** Runs work on the newest snapshot as the viewer sees it. */
 export type ReadLimited = <T>(work: (view: BooksView) => Promise<T>, signal: AbortSignal) => Promise<T>;

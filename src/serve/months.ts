@@ -1,12 +1,12 @@
 import { type Chart, costOverTime, pageTheme } from '../charts/index.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import { shownSql } from './books/index.ts';
 import { differingWords, readBooksState, readDifferingMonths } from './books-state.ts';
 import { amount, money } from './format.ts';
 import { type ChartActions, figure, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import { monthAddress } from './month.ts';
 import type { Page, PageRequest } from './page.ts';
-import { shownSql } from './shown-sql.ts';
 
 /** The page of months: what each cost, whether it can still change, and what changed. */
 export async function monthsPage({ view }: PageRequest): Promise<Page> {

@@ -1,7 +1,7 @@
 import { type Compared, comparedWith } from '../time/compared.ts';
 import { dayMs, formatInstant, type Instant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
-import type { BooksView } from './snapshots.ts';
+import type { BooksView } from './books/index.ts';
 
 interface MoversAsked {
   readonly days: number;

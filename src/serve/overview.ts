@@ -22,6 +22,7 @@ import {
   monthName,
   shownInstant,
 } from '../time/time.ts';
+import { type BooksView, shownSql } from './books/index.ts';
 import {
   type BooksState,
   type DifferingMonth,
@@ -40,8 +41,6 @@ import { html, type Markup } from './markup.ts';
 import { readMovers } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
 import { problemsSection, type Shown, statusOf } from './problems.ts';
-import { shownSql } from './shown-sql.ts';
-import type { BooksView } from './snapshots.ts';
 
 const moversShown = 8;
 const moverDays = 7;

@@ -1,7 +1,7 @@
 import type { AddressPart } from '../text/dashboard-address.ts';
+import type { BooksView } from './books/index.ts';
 import type { Markup } from './markup.ts';
 import type { Project } from './project.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** The pages of the dashboard, in the order of the menu. */
 export const menu = [

@@ -12,6 +12,7 @@ import {
   shownInstant,
 } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
+import type { BooksView, Scope } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsTable } from './deployments.ts';
 import { actionsOf } from './explore-actions.ts';
@@ -31,8 +32,6 @@ import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { executionsTable, partsTable } from './resource-parts.ts';
 import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
-import type { Scope } from './scope.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** The ranges to choose from. */
 const ranges = {

@@ -21,6 +21,15 @@ import { allocationPage } from './allocation.ts';
 import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { type Asset, type AssetUrls, loadAssets } from './assets.ts';
 import { linkedBelow, pathBelow, pathOf } from './below-path.ts';
+import {
+  BooksUnavailableError,
+  type BooksView,
+  openSnapshots,
+  type Snapshots,
+  scopeKey,
+  type Viewer,
+  ViewerLeftError,
+} from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, childWorkMs, type ProjectCommands } from './child-work.ts';
@@ -40,9 +49,6 @@ import { type Download, menu, type Page, type PagePath, type PageRequest } from 
 import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
-import { scopeKey, type Viewer } from './scope.ts';
-import { ViewerLeftError } from './shared-answers.ts';
-import { BooksUnavailableError, type BooksView, openSnapshots, type Snapshots } from './snapshots.ts';
 import { sqlPage } from './sql.ts';
 
 export interface Dashboard {

@@ -1,6 +1,6 @@
 import { formatInstant, type Instant } from '../time/time.ts';
+import { literal, shownSql } from './books/index.ts';
 import { type Dimension, type Filters, isOverTime, partsOf, pointerTo, sharedOwner } from './dimensions.ts';
-import { literal, shownSql } from './shown-sql.ts';
 
 /** What the SQL depends on. */
 interface Shown {

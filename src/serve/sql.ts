@@ -1,12 +1,11 @@
 import type { TableAnswer } from '../query/index.ts';
 import { shownInstant } from '../time/time.ts';
 import { answerChart, answerTable } from './answer-table.ts';
+import { type BooksView, shownSql } from './books/index.ts';
 import { type ChildWork, refusal } from './child-work.ts';
 import { figure, json } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
-import { shownSql } from './shown-sql.ts';
-import type { BooksView } from './snapshots.ts';
 
 /** Longer ones do not fit an address; "costbook sql -f" runs them. */
 const maxQueryBytes = 8192;

@@ -79,7 +79,7 @@ function withoutComments(text: string): string {
 }
 
 /** Large rooms have rooms of their own. */
-const houses = ['budgets', 'closing', 'fetch', 'platform', 'reports', 'warehouse'];
+const houses = ['budgets', 'closing', 'fetch', 'platform', 'reports', 'serve', 'warehouse'];
 
 /** A room of one file: what fetch hands to the warehouse. */
 const pageRoom = 'src/warehouse/page';
@@ -343,6 +343,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/store',
   ],
   mcp: [],
+  'serve/books': ['warehouse/integrity', 'warehouse/sql', 'warehouse/store'],
   serve: [
     'alerts',
     'anomalies',
@@ -361,6 +362,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'reports/formats',
     'reports/publishing',
     'reports/questions',
+    'serve/books',
     'warehouse/integrity',
     'warehouse/ledger',
     'warehouse/sql',

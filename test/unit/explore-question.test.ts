@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { literal } from '../../src/serve/books/shown-sql.ts';
 import { decodeValue, encodeValue, pointerTo, sharedOwner } from '../../src/serve/dimensions.ts';
 import { addressOf, bucketWindow, readQuestion } from '../../src/serve/explore-question.ts';
 import { unitPrice } from '../../src/serve/explored.ts';
 import { changeWords } from '../../src/serve/resource-states.ts';
-import { literal } from '../../src/serve/shown-sql.ts';
 import { formatInstant } from '../../src/time/time.ts';
 
 const through = Date.parse('2026-10-21T15:00:00Z');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSharedAnswers } from '../../src/serve/shared-answers.ts';
+import { openSharedAnswers } from '../../src/serve/books/shared-answers.ts';
 
 test('viewers who wait for one answer get it one after the other: what else is to do is done between two of them', async () => {
   const answers = openSharedAnswers({ maxAnswers: 10, maxRows: 100 });

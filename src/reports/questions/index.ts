@@ -1,4 +1,4 @@
-export { type AsOf, closeBeside, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
+export { closeBeside, expectClosesHold, instantOf, resolveAsOf } from './as-of.ts';
 export { besidesWords, readBilledBesides } from './billed-besides.ts';
 export { builtInReport, invoiceLines } from './built-in.ts';
 export {
@@ -17,7 +17,6 @@ export {
   type FocusAsked,
   focusAsked,
   focusMetadata,
-  focusVersions,
   namesOfFocus,
   newestLoad,
 } from './focus.ts';

@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { stat } from 'node:fs/promises';
-import type { Log } from '../base/effects.ts';
-import { messageOf } from '../base/errors.ts';
-import { dashboardMemoryMb } from '../base/memory.ts';
-import { type Books, openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
-import { readSql } from '../warehouse/sql/index.ts';
-import type { Connection, SqlParameters, SqlRow } from '../warehouse/store/index.ts';
+import type { Log } from '../../base/effects.ts';
+import { messageOf } from '../../base/errors.ts';
+import { dashboardMemoryMb } from '../../base/memory.ts';
+import { type Books, openBooks, snapshotFile } from '../../warehouse/integrity/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
+import type { Connection, SqlParameters, SqlRow } from '../../warehouse/store/index.ts';
 import { type Scope, scopeKey } from './scope.ts';
 import { openSharedAnswers, type SharedAnswers, ViewerLeftError } from './shared-answers.ts';
 

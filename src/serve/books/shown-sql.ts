@@ -1,4 +1,4 @@
-import { readSql } from '../warehouse/sql/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
 
 /** A value, or text that is written as it is: the name of a column, an expression. */
 type Shown = string | null | { readonly column: string };
