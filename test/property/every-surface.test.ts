@@ -1,6 +1,6 @@
 // First tier, long: Asks every surface for every figure at drawn hours.
 
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import {
   booksOf,
   catalogueOf,
@@ -18,10 +18,13 @@ import fc from '../support/fast-check.ts';
 /** Hours of the day that are drawn for each shape of books, and how many surfaces are asked at each. */
 const drawn = { hours: 6, surfaces: 1 };
 
-describe.each(Object.keys(shapes))('books of %s', (name) => {
+/** New seeds are drawn for all books; property/every-surface-at-each-hour asks all of them in the second tier. */
+const books = inject('seed') === 1 ? ['restated closed months', 'runaway'] : Object.keys(shapes);
+
+describe.each(books)('books of %s', (name) => {
   let given: Given;
   beforeAll(async () => {
-    given = await booksOf(name, name === 'two days');
+    given = await booksOf(name, name === 'runaway');
   });
 
   test('show the figures of the catalogue on every surface at any hour', async () => {
