@@ -269,22 +269,22 @@ test('listings have requests of their own, and none if they are switched off', a
   expect(platform.requests.filter(({ path }) => !path.includes('/metrics'))).toEqual([]);
 });
 
-test.each([401, 403, 404])(
-  'a listing that answers %d is reported once and skipped; the others are read',
-  async (status) => {
-    platform.failures = [{ times: 99, status, hits: ({ path }) => path === '/v0/jobs' }];
-    const first = await night('2026-09-04T02:00:00Z');
-    expect(first.exitCode, first.stderr).toBe(0);
-    expect(toldOf(first).filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('| job')]);
-    expect(first.account.inventory.listings.find(({ resourceType }) => resourceType === 'job')?.outcome).toBe(
-      'refused',
-    );
-    expect(await states()).toHaveLength(5);
-    const second = await night('2026-09-05T02:00:00Z');
-    expect(second.exitCode).toBe(0);
-    expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
-  },
-);
+test('a listing that answers 401, 403 or 404 is reported once and skipped; the others are read', async () => {
+  const refused = { job: ['/v0/jobs', 401], mcp_server: ['/v0/functions', 403], model: ['/v0/models', 404] } as const;
+  platform.failures = Object.values(refused).map(([listing, status]) => ({
+    ...{ times: 99, status, hits: ({ path }) => path === listing },
+  }));
+  const first = await night('2026-09-04T02:00:00Z');
+  expect(first.exitCode, first.stderr).toBe(0);
+  const told = toldOf(first).filter((line) => line.startsWith('warn'));
+  expect(told.map((line) => line.split(' | ').at(-1)).sort()).toEqual(Object.keys(refused).sort());
+  const outcomes = first.account.inventory.listings.filter(({ outcome }) => outcome === 'refused');
+  expect(outcomes.map(({ resourceType }) => resourceType)).toEqual(expect.arrayContaining(Object.keys(refused)));
+  expect(await states()).toHaveLength(5);
+  const second = await night('2026-09-05T02:00:00Z');
+  expect(second.exitCode).toBe(0);
+  expect(toldOf(second).filter((line) => line.startsWith('warn'))).toEqual([]);
+});
 
 test('a listing that shrinks by more than half keeps its resources with a warning until somebody confirms it', async () => {
   await night('2026-09-04T02:00:00Z');
