@@ -10,8 +10,12 @@ import { build } from 'rolldown';
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const { resolve } = createRequire(import.meta.url);
-// The types of `costbook/platform` name zod, so it is a package as well; its code is bundled: it is a hundred files.
-const packages = Object.keys(readJson(join(root, 'package.json')).dependencies).filter((name) => name !== 'zod');
+// The types of `costbook/platform` name zod, and Costbook stands on DuckDB's client, so they are packages as well. Their code
+// is bundled: each is a hundred files.
+const bundledToo = ['zod', '@duckdb/node-api'];
+const packages = Object.keys(readJson(join(root, 'package.json')).dependencies).filter(
+  (name) => !bundledToo.includes(name),
+);
 
 /** What is read as it is: what pages load to draw charts, and the fonts of pictures. By its name in dist. */
 const copied = {
