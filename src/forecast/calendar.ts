@@ -4,7 +4,9 @@ import { sum } from './numbers.ts';
 import type { Range, Ranges } from './ranges.ts';
 
 /** Days that may cost more or less than others of the same weekday. */
-export type CalendarDay = 'holiday' | 'first day' | 'last day' | 'first working day' | 'last working day';
+export type CalendarDay = 'holiday' | 'first day' | 'last day' | 'first working day' | 'last working day' | OtherDay;
+/** Any other day of a month. Because there are many, an effect of one is found only if it is beyond doubt. */
+type OtherDay = 'last day but one' | `day ${number}`;
 
 /** What a kind of day changes, learned from a history. Amounts are in the unit of the values. */
 export interface CalendarEffect {
@@ -22,15 +24,19 @@ export interface CalendarEffect {
 /** A kind of day must have been seen this often. */
 const leastSeen = 3;
 /** The mean effect must be this many times its standard error, and change the usual cost by this share. */
-const leastCertainty = 4;
-const leastChange = 0.1;
-/** So many of the days seen must differ in the same direction. */
-const leastAgreeing = 0.8;
+const ofNamed = { leastCertainty: 4, leastChange: 0.1, leastAgreeing: 0.8 };
+const ofOthers = { leastCertainty: 8, leastChange: 0.5, leastAgreeing: 1 };
 /** The usual cost of a day is the median of this many days of the same weekday around it, before and after. */
 const weeksAround = 4;
 const leastAround = 3;
 
-const allDays: readonly CalendarDay[] = ['holiday', 'first day', 'last day', 'first working day', 'last working day'];
+const namedDays: ReadonlySet<string> = new Set([
+  'holiday',
+  'first day',
+  'last day',
+  'first working day',
+  'last working day',
+]);
 
 /** The kinds of a day. Weekends and holidays are no working days. Pure. */
 export function calendarDaysOf(day: Instant, holidays: Holidays): ReadonlySet<CalendarDay> {
@@ -40,6 +46,9 @@ export function calendarDaysOf(day: Instant, holidays: Holidays): ReadonlySet<Ca
   if (holidays.has(number)) found.add('holiday');
   if (number === month.first) found.add('first day');
   if (number === month.last) found.add('last day');
+  const date = number - month.first + 1;
+  if (date > 1 && date <= 28) found.add(`day ${date}`);
+  if (number === month.last - 1) found.add('last day but one');
   if (firstWorkingDays(month, holidays, 1).includes(number)) found.add('first working day');
   if (lastWorkingDays(month, holidays, 1).includes(number)) found.add('last working day');
   return found;
@@ -65,7 +74,7 @@ export function withoutCalendar(
   const kinds = values.map((_, index) => calendarDaysOf(start + index * dayMs, holidays));
   const effects: CalendarEffect[] = [];
   let rest = values;
-  for (let left = allDays; left.length > 0; ) {
+  for (let left = [...new Set(kinds.flatMap((days) => [...days]))]; left.length > 0; ) {
     const found = mostCertain(rest, isKnown, kinds, left);
     if (found === undefined) break;
     const usual = usualCosts(rest, isKnown, kinds);
@@ -87,10 +96,14 @@ function usualCosts(
     for (let weeks = -weeksAround; weeks <= weeksAround; weeks += 1) {
       const at = index + 7 * weeks;
       const value = values[at];
-      if (weeks !== 0 && value !== undefined && isKnown[at] && kinds[at]?.size === 0) around.push(value);
+      if (weeks !== 0 && value !== undefined && isKnown[at] && isOrdinary(kinds[at])) around.push(value);
     }
     return around.length < leastAround ? undefined : median(around);
   });
+}
+
+function isOrdinary(kinds: ReadonlySet<CalendarDay> = new Set()): boolean {
+  return [...kinds].every((day) => !namedDays.has(day));
 }
 
 function mostCertain(
@@ -105,25 +118,33 @@ function mostCertain(
     const expected = usual[index];
     return isKnown[index] && expected !== undefined ? [{ value, expected, kinds: kinds[index] }] : [];
   });
-  const ordinary = seen.filter((one) => one.kinds?.size === 0).map(({ value, expected }) => value - expected);
+  const ordinary = seen.filter((one) => isOrdinary(one.kinds)).map(({ value, expected }) => value - expected);
   const spread = Math.max(1.4826 * median(ordinary.map(Math.abs)), 0.2 * rootMeanSquare(ordinary), 0.005 * level, 1e-9);
-  let best: { readonly effect: CalendarEffect; readonly certainty: number } | undefined;
+  let best: { readonly effect: CalendarEffect; readonly gain: number } | undefined;
   for (const day of days) {
     const found = seen.filter((one) => one.kinds?.has(day));
     const extras = found.map(({ value, expected }) => value - expected);
     const middle = median(extras);
     const certainty = (Math.abs(middle) / spread) * Math.sqrt(found.length);
     const agreeing = extras.filter((extra) => Math.sign(extra) === Math.sign(middle)).length;
+    const { leastCertainty, leastChange, leastAgreeing } = namedDays.has(day) ? ofNamed : ofOthers;
     const isFound =
       found.length >= leastSeen &&
       certainty >= leastCertainty &&
       agreeing >= leastAgreeing * found.length &&
       Math.abs(middle) >= leastChange * median(found.map(({ expected }) => Math.abs(expected)));
-    if (isFound && (best === undefined || certainty > best.certainty)) {
-      best = { effect: effectOf(day, found), certainty };
-    }
+    if (!isFound) continue;
+    const effect = effectOf(day, found);
+    const gain = sum(
+      found.map(({ value, expected }) => Math.abs(value - expected) - Math.abs(value - changedBy(effect, expected))),
+    );
+    if (best === undefined || gain > best.gain) best = { effect, gain };
   }
   return best?.effect;
+}
+
+function changedBy({ action, size }: CalendarEffect, usual: number): number {
+  return action === 'factor' ? usual * size : usual + size;
 }
 
 function rootMeanSquare(values: readonly number[]): number {
@@ -172,6 +193,7 @@ export function withCalendar(
     readonly floor: number;
   },
 ): Ranges {
+  const more = { mean: 0, below: 0, above: 0 };
   const changed = points.map((point, index) => {
     const kinds = calendarDaysOf(start + index * dayMs, holidays);
     // The effect that was removed last is added first.
@@ -179,37 +201,45 @@ export function withCalendar(
       return kinds.has(effect.day) ? withEffect(range, effect, scale, floor) : range;
     }, point);
   });
-  const more = { mean: 0, lower: 0, upper: 0 };
   return {
     points: changed,
-    cumulative: cumulative.map((range, index) => {
+    cumulative: cumulative.map(({ mean, lower, upper }, index) => {
       const [before, after] = [points[index], changed[index]];
-      if (before !== undefined && after !== undefined) {
+      if (before !== undefined && after !== undefined && before !== after) {
         more.mean += after.mean - before.mean;
-        more.lower += after.lower - before.lower;
-        more.upper += after.upper - before.upper;
+        more.below += Math.max(0, (after.mean - after.lower) ** 2 - (before.mean - before.lower) ** 2);
+        more.above += Math.max(0, (after.upper - after.mean) ** 2 - (before.upper - before.mean) ** 2);
       }
-      const [mean, lower] = [range.mean + more.mean, Math.max(floor, range.lower + more.lower)];
-      return { mean, lower: Math.min(mean, lower), upper: Math.max(mean, range.upper + more.upper) };
+      const middle = mean + more.mean;
+      return {
+        mean: middle,
+        lower: Math.min(middle, Math.max(floor, middle - Math.sqrt((mean - lower) ** 2 + more.below))),
+        upper: middle + Math.sqrt((upper - mean) ** 2 + more.above),
+      };
     }),
   };
 }
 
+/** The effect and the usual cost vary by themselves. */
 function withEffect(
   { mean, lower, upper }: Range,
   { action, size, least, most }: CalendarEffect,
   scale: number,
   floor: number,
 ): Range {
-  if (action === 'factor')
-    return { mean: mean * size, lower: lower * Math.min(size, least), upper: upper * Math.max(size, most) };
-  const by = (value: number, amount: number) => Math.max(floor, value + amount * scale);
-  return { mean: by(mean, size), lower: by(lower, least), upper: by(upper, most) };
+  const by = (amount: number) => (action === 'factor' ? mean * amount : mean + amount * scale);
+  const middle = Math.max(floor, by(size));
+  const times = action === 'factor' ? size : 1;
+  return {
+    mean: middle,
+    lower: Math.max(floor, middle - Math.hypot(times * (mean - lower), by(size) - by(least))),
+    upper: middle + Math.hypot(times * (upper - mean), by(most) - by(size)),
+  };
 }
 
 /** `the last day of a month is 2.3 times the usual (7 seen)`. */
 export function effectWords({ day, action, size, seen }: CalendarEffect, scale: number): string {
-  const name = day === 'holiday' ? 'a holiday' : `the ${day} of a month`;
+  const name = day === 'holiday' ? 'a holiday' : `${day.startsWith('day ') ? '' : 'the '}${day} of a month`;
   const shown = (value: number) => String(Number(value.toPrecision(3)));
   const how =
     action === 'factor'

@@ -8,7 +8,7 @@ import {
   type Trial,
   tryModel,
 } from './backtest.ts';
-import { lastSeason, models, type Past } from './models.ts';
+import { lastSeason, models, type Past, typicalLevel } from './models.ts';
 import { sum } from './numbers.ts';
 import type { Prepared } from './series.ts';
 
@@ -64,7 +64,8 @@ export function tryModels(
   const origins = originsOf(series, horizon, seasons, least, floor === 0);
   const trials = models.flatMap((model) => tryModel(model, past, origins, horizon, floor) ?? []);
   function choiceFor(what: keyof Losses): Choice {
-    const at = (back: number) => chooseAt(trials, origins, back, horizon, lossFor[what]);
+    const own = trials.filter(({ model }) => what === 'steps' || model.name !== typicalLevel);
+    const at = (back: number) => chooseAt(own, origins, back, horizon, lossFor[what]);
     const chosen = at(0);
     if (chosen === undefined) throw new Error('the seasonal naive model has no forecast');
     return { chosen, chosenAt: origins.map(({ back }) => at(back)) };

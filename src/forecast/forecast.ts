@@ -1,13 +1,14 @@
 import { UsageError } from '../base/errors.ts';
 import { dayMs, floorDay, type Holidays, type Instant, zoneOf } from '../time/time.ts';
 import { type CalendarEffect, effectWords, withCalendar, withoutCalendar } from './calendar.ts';
-import { type ChangePoint, findChangePoint, rangesAfterChangePoint } from './change-point.ts';
 import { tryModels } from './choose-model.ts';
+import { findEndedRun, findLevelShift, type LevelShift } from './level-shift.ts';
 import { byLocalTime } from './local-hours.ts';
 import { marginsFor } from './margins.ts';
-import { pastOf } from './models.ts';
+import { type Past, pastOf } from './models.ts';
+import { studentQuantile } from './numbers.ts';
 import { type OddRun, oddAsked, oddRuns, recurringOf, withoutRuns, withRecurring } from './odd-steps.ts';
-import { type Range, rangesAround } from './ranges.ts';
+import { either, type Range, type Ranges, rangesAround, widened } from './ranges.ts';
 import { type Backtest, backtestOf } from './scores.ts';
 import { type Prepared, prepare } from './series.ts';
 import { isOfMonths, type Step, stepMsOf, stepsAfter, usualSeasons } from './step.ts';
@@ -139,34 +140,45 @@ function forecastValues(asked: Asked): Forecast {
   if (reason !== undefined) return { kind: 'none', reason };
 
   const from = firstDay === undefined ? undefined : firstDay + given.skipped * dayMs;
-  const { series, effects, odd } = ordinary(given, known[0], from, asked);
-  const { values } = series;
-  const seasons = known.filter((season) => values.length >= 2 * season);
+  const { series: first, effects, odd } = ordinary(given, known[0], from, asked);
+  const seasons = known.filter((season) => first.values.length >= 2 * season);
   // One credit does not make the rest of a series negative.
-  const nonNegative = asked.nonNegative || (odd.length > 0 && values.every((value) => value >= 0));
+  const nonNegative = asked.nonNegative || (odd.length > 0 && first.values.every((value) => value >= 0));
   const floor = nonNegative ? 0 : Number.NEGATIVE_INFINITY;
-  const past = pastOf(values, values.length, seasons, nonNegative);
-  const tried = tryModels(series, past, horizon, seasons, floor);
-  const margins = marginsFor({ back: 0, past }, tried, horizon, level);
-  const changePoint = nonNegative ? findChangePoint(tried, past, horizon, level) : undefined;
+  const pastOfSeries = ({ values }: Prepared) => pastOf(values, values.length, seasons, nonNegative);
+  const firstPast = pastOfSeries(first);
+  const ended = nonNegative ? findEndedRun(firstPast) : undefined;
+  const offset = first.values.length - firstPast.values.length;
+  const endedRuns = ended === undefined ? [] : [{ ...ended, first: offset + ended.first }];
+  const series = withoutRuns(first, endedRuns, known[0] ?? 1);
+  const past = series === first ? firstPast : pastOfSeries(series);
+  const shift = nonNegative ? findLevelShift(series, past, level) : undefined;
+  function made(of: Prepared, own: Past) {
+    const tried = tryModels(of, own, horizon, seasons, floor);
+    const margins = marginsFor({ back: 0, past: own }, tried, horizon, level);
+    const paths = { steps: tried.steps.chosen.path, sums: tried.sums.chosen.path };
+    const ranges = rangesAround(paths, margins, floor, of.scale);
+    return { tried, ranges, backtest: backtestOf(tried, of, horizon, level, seasons.at(-1) ?? 1, floor) };
+  }
+  const {
+    tried,
+    ranges: usual,
+    backtest,
+  } = shift === undefined ? made(series, past) : madeOfShift(shift, (of) => made(of, pastOfSeries(of)), level);
   const notes = [
-    ...(values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
+    ...(first.values.length < 2 * horizon ? ['the history is short for this horizon, so the intervals are wide'] : []),
     ...past.shifts.map(({ back, by }) => {
       const direction = by > 0 ? 'earlier' : 'later';
       return `the pattern moved ${Math.abs(by)} ${Math.abs(by) === 1 ? 'step' : 'steps'} ${direction} at ${instantAt(length - back)}; the forecast follows it`;
     }),
-    ...(changePoint === undefined ? [] : [noteOf(changePoint)]),
-    ...notesOfOdd(odd, (index) => instantAt(given.skipped + index)),
+    ...(shift === undefined ? [] : [noteOf(shift)]),
+    ...notesOfOdd([...odd, ...endedRuns], (index) => instantAt(given.skipped + index)),
     ...effects.map((effect) => effectWords(effect, series.scale)),
   ];
-  const ordinaryRanges =
-    changePoint === undefined
-      ? rangesAround({ steps: tried.steps.chosen.path, sums: tried.sums.chosen.path }, margins, floor, series.scale)
-      : rangesAfterChangePoint(changePoint, margins, { scale: series.scale, level });
-  const ranges = withRecurring(ordinaryRanges, recurringOf(odd, given.known), {
+  const ranges = withRecurring(usual, recurringOf(odd, given.known), {
     ...{ level, scale: series.scale, floor: asked.nonNegative ? 0 : Number.NEGATIVE_INFINITY },
   });
-  const start = from === undefined ? undefined : from + values.length * dayMs;
+  const start = from === undefined ? undefined : from + first.values.length * dayMs;
   return {
     kind: 'forecast',
     model: tried.sums.chosen.model.name,
@@ -176,10 +188,23 @@ function forecastValues(asked: Asked): Forecast {
     ...(start === undefined || effects.length === 0
       ? ranges
       : withCalendar(ranges, effects, { start, holidays, scale: series.scale, floor })),
-    backtest: backtestOf(tried, series, horizon, level, seasons.at(-1) ?? 1, floor),
+    backtest,
     from: instantAt(length - past.values.length),
     through: instantAt(length),
   };
+}
+
+/** A forecast of a series after a shift: as if it lasts, as if it were over, or both. */
+function madeOfShift<T extends { readonly ranges: Ranges }>(
+  { lasts, lasting, over, uncertainty, steps }: LevelShift,
+  made: (series: Prepared) => T,
+  level: number,
+): T {
+  if (lasts === 0) return made(over);
+  const stays = made(lasting);
+  const deviations = studentQuantile((1 + level) / 2, Math.max(2, steps - 1));
+  const ranges = widened(stays.ranges, uncertainty * deviations);
+  return { ...stays, ranges: lasts === 1 ? ranges : either(ranges, made(over).ranges, lasts) };
 }
 
 /** A series without what its calendar and odd events change. */
@@ -214,10 +239,16 @@ function notesOfOdd(odd: readonly OddRun[], instantAt: (index: number) => string
   });
 }
 
-function noteOf({ steps, factor }: ChangePoint): string {
+function noteOf({ steps, factor, lasts }: LevelShift): string {
   const last = steps === 1 ? 'the last step was' : `the last ${steps} steps were`;
   const times = factor >= 0.1 && factor < 100 ? factor.toFixed(1) : factor.toPrecision(2);
-  return `${last} ${times} times the expected value: the interval includes both outcomes, that it lasts and that it ends`;
+  const what =
+    lasts === 0
+      ? 'the forecast leaves that out until it lasts'
+      : lasts === 1
+        ? 'the forecast is at that level'
+        : 'the interval includes both outcomes, that it lasts and that it ends';
+  return `${last} ${times} times the expected value: ${what}`;
 }
 
 function checkAsked(horizon: number, level: number, seasons: readonly number[]): void {

@@ -34,7 +34,7 @@ const ofSums: Belief = { power: 2, leastPower: 0.8, mostPower: 3.2, normalFolds:
 const mostAlike = 0.6;
 
 /** Degrees of freedom of the spread before any fold. */
-const priorDegrees = 0.5;
+const priorDegrees = 1;
 
 /** Margins of single steps, from the errors at each. */
 export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {

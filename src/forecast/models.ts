@@ -1,6 +1,6 @@
 import { median } from '../base/median.ts';
 import { lagged } from './lags.ts';
-import { mean, sum } from './numbers.ts';
+import { mean } from './numbers.ts';
 import { alignPhase } from './phase.ts';
 import { type Decomposed, decompose, withSeason } from './season.ts';
 
@@ -50,6 +50,9 @@ export function pastOf(values: readonly number[], end: number, seasons: readonly
 /** The name of the model that repeats the last season. */
 export const lastSeason = 'seasonal-naive';
 
+/** The name of the model of the median: it errs least in single steps, but sums have the mean of their steps. */
+export const typicalLevel = 'median-8';
+
 /** Every model, the simplest first; of equal ones the simplest is chosen. */
 export const models: readonly Model[] = [
   plain(lastSeason, ({ values, seasons }, horizon) => {
@@ -58,9 +61,8 @@ export const models: readonly Model[] = [
   }),
   ...[0.5, 1].map((share) => plain(`last-cycle-drift-${share}`, (past, horizon) => drifting(past, share, horizon))),
   plain('lags', lagged),
-  ...[1, 8, 26].map((cycles) => onRest(`level-${cycles}`, (rest, { cycle }) => mean(rest.slice(-cycles * cycle)))),
-  onRest('median-8', (rest, { cycle }) => median(rest.slice(-8 * cycle))),
-  onRest('level-since-change', (rest, { cycle }) => mean(rest.slice(lastChange(rest, cycle)))),
+  ...[1, 8, 16, 26].map((cycles) => onRest(`level-${cycles}`, (rest, { cycle }) => mean(rest.slice(-cycles * cycle)))),
+  onRest(typicalLevel, (rest, { cycle }) => median(rest.slice(-8 * cycle))),
   onRest('smoothed', (rest) => smoothed(rest)),
   onRest('trend-26', (rest, { cycle }) => trend(rest, 26, cycle)),
 ];
@@ -102,6 +104,9 @@ function drifting({ asTheyWere: values, seasons }: Past, share: number, horizon:
   );
 }
 
+/** A cycle below this share of a usual value says nothing of growth by a factor. */
+const leastOfGrowth = 1e-3;
+
 const smoothings = [0.03, 0.07, 0.15, 0.3, 0.5, 0.8];
 
 /** The last level of simple exponential smoothing. The parameter minimizes the squared one-step errors. */
@@ -120,8 +125,8 @@ function smoothed(rest: readonly number[]): number {
 }
 
 /**
- * A line from the mean of the last four cycles, with the median slope (Theil-Sen) of the means of the last `cycles`
- * cycles.
+ * Growth from the mean of the last four cycles, with the median slope (Theil-Sen) of the means of the last `cycles` cycles:
+ * by a factor each cycle, or by an amount where some are nearly 0.
  */
 function trend(rest: readonly number[], cycles: number, cycle: number): (h: number) => number {
   const count = Math.min(cycles, Math.floor(rest.length / cycle));
@@ -129,53 +134,15 @@ function trend(rest: readonly number[], cycles: number, cycle: number): (h: numb
     const end = rest.length - back * cycle;
     return mean(rest.slice(end - cycle, end));
   });
+  const isFactor = means.every((value) => value > leastOfGrowth);
+  const sizes = isFactor ? means.map(Math.log) : means;
   const slopes: number[] = [];
   for (let a = 0; a < count; a += 1) {
-    for (let b = a + 1; b < count; b += 1) slopes.push(((means[a] ?? 0) - (means[b] ?? 0)) / (b - a));
+    for (let b = a + 1; b < count; b += 1) slopes.push(((sizes[a] ?? 0) - (sizes[b] ?? 0)) / (b - a));
   }
   // Fewer than four cycles show no slope.
   const slope = count < 4 ? 0 : median(slopes) / cycle;
-  const level = mean(means.slice(0, 4).map((value, back) => value + slope * (back + 0.5) * cycle));
-  return (h) => level + slope * (h + 0.5);
-}
-
-/**
- * The start of the last lasting level: the split of the last cycles that explains most of the variation, if it explains
- * enough.
- */
-function lastChange(rest: readonly number[], cycle: number): number {
-  let from = Math.max(0, rest.length - 26 * cycle);
-  const least = Math.max(3, Math.round(cycle / 2));
-  for (;;) {
-    const split = bestSplit(rest, from, least);
-    if (split === undefined) return from;
-    from = split;
-  }
-}
-
-/** The best split of `rest` from `from` on into two levels, if they differ by more than chance. */
-function bestSplit(rest: readonly number[], from: number, least: number): number | undefined {
-  const values = rest.slice(from);
-  const n = values.length;
-  if (n < 3 * least) return undefined;
-  // Outliers dominate squared deviations, so they are clipped.
-  const center = median(values);
-  const spread = median(values.map((value) => Math.abs(value - center))) * 1.4826;
-  const edge = Math.max(4 * spread, 1e-12);
-  const clipped = values.map((value) => Math.min(center + edge, Math.max(center - edge, value)));
-  const total = sum(clipped);
-  const squares = sum(clipped.map((value) => value * value));
-  const whole = squares - (total * total) / n;
-  let best = { left: whole, at: -1 };
-  let before = 0;
-  for (let at = 1; at <= n - least; at += 1) {
-    before += clipped[at - 1] ?? 0;
-    if (at < least) continue;
-    const after = total - before;
-    const left = squares - (before * before) / at - (after * after) / (n - at);
-    if (left < best.left) best = { left, at };
-  }
-  // A wandering level has splits too, so a split must explain most of the variation.
-  if (best.at === -1 || best.left > 0.5 * whole || best.left > whole - 12 * (best.left / n)) return undefined;
-  return from + best.at;
+  const after = (value: number, steps: number) => (isFactor ? value * Math.exp(slope * steps) : value + slope * steps);
+  const level = mean(means.slice(0, 4).map((value, back) => after(value, (back + 0.5) * cycle)));
+  return (h) => after(level, h + 0.5);
 }

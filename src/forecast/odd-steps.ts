@@ -20,6 +20,8 @@ const likeness = 1 / 3;
 const farDeviations = 8;
 /** The usual deviation is at least this share of the usual value. */
 const leastDeviation = 0.05;
+/** A step next to an odd one belongs to it from this share on: a day of a higher level is not an odd day. */
+const shareBeside = 1 / 3;
 /** The usual value is the median of so many steps of the same phase on each side. */
 const seasonsAround = 4;
 const leastAround = 3;
@@ -66,15 +68,19 @@ export function oddRuns(values: readonly number[], isKnown: readonly boolean[], 
     deviations.set(block, found);
     return found;
   }
-  const signs = rest.map((by, index) => {
+  /** Whether a value is odd; with a smaller `share`, whether it may be a part of what is odd next to it. */
+  function isOdd(index: number, sign: number, share: number): boolean {
     const level = Math.abs(usual[index] ?? 0);
+    const by = (rest[index] ?? 0) * sign;
     // Quiet steps, such as nights, rise above their own level when a pattern moves.
-    const least = by > 0 ? asked.leastRise * Math.max(level, typical) : level;
-    const isFar =
-      Math.abs(by) > farDeviations * Math.max(deviationAt(index), leastDeviation * Math.max(level, typical));
-    return isKnown[index] && isFar && Math.abs(by) > least ? Math.sign(by) : 0;
+    const least = sign > 0 ? asked.leastRise * Math.max(level, typical) : level;
+    const far = farDeviations * Math.max(deviationAt(index), leastDeviation * Math.max(level, typical));
+    return isKnown[index] === true && by > share * least && by > share * far;
+  }
+  return [1, -1].flatMap((sign) => {
+    const runs = runsOf(rest, (index, share) => isOdd(index, sign, share));
+    return ofSign(runs, values.length, sign, asked);
   });
-  return [1, -1].flatMap((sign) => ofSign(runsOf(signs, rest, sign), values.length, sign, asked));
 }
 
 /** The median of the same phase of the seasons around a step, or of the steps around it; undefined if too few are known. */
@@ -96,14 +102,15 @@ function usualAt(
   return undefined;
 }
 
-function runsOf(signs: readonly number[], rest: readonly number[], sign: number): OddRun[] {
+function runsOf(rest: readonly number[], isOdd: (index: number, share: number) => boolean): OddRun[] {
   const runs: OddRun[] = [];
-  for (let first = 0; first < signs.length; first += 1) {
-    if (signs[first] !== sign) continue;
-    let end = first + 1;
-    while (signs[end] === sign) end += 1;
+  for (let at = 0; at < rest.length; at += 1) {
+    if (!isOdd(at, 1)) continue;
+    let [first, end] = [at, at + 1];
+    while (isOdd(first - 1, shareBeside)) first -= 1;
+    while (isOdd(end, shareBeside)) end += 1;
     runs.push({ first, length: end - first, excess: sum(rest.slice(first, end)), isSingle: true });
-    first = end;
+    at = end;
   }
   const isLike = (one: OddRun, other: OddRun) => one !== other && other.excess / one.excess >= likeness;
   return runs.map((run) => ({ ...run, isSingle: !runs.some((other) => isLike(run, other)) }));
@@ -172,18 +179,18 @@ export function withRecurring(
   if (recurring.length === 0) return ranges;
   const tail = (1 - level) / 2;
   function at({ mean, lower, upper }: Range, steps: number): Range {
-    let [middle, below, above] = [mean, (mean - lower) ** 2, (upper - mean) ** 2];
+    let [middle, below, above] = [mean, mean - lower, upper - mean];
     for (const { perStep, size } of recurring) {
       const expected = perStep * steps;
       const [least, most] = [tail, 1 - tail].map((share) => poissonQuantile(expected, share)) as [number, number];
       const [fewer, more] = [Math.max(0, expected - least), Math.max(0, most - expected)];
       middle += expected * size * scale;
-      below += ((size > 0 ? fewer : more) * size * scale) ** 2;
-      above += ((size > 0 ? more : fewer) * size * scale) ** 2;
+      below += (size > 0 ? fewer : more) * Math.abs(size) * scale;
+      above += (size > 0 ? more : fewer) * Math.abs(size) * scale;
     }
     return {
-      ...{ mean: Math.max(floor, middle), lower: Math.max(floor, middle - Math.sqrt(below)) },
-      upper: Math.max(floor, middle + Math.sqrt(above)),
+      ...{ mean: Math.max(floor, middle), lower: Math.max(floor, middle - below) },
+      upper: Math.max(floor, middle + above),
     };
   }
   let before: Range | undefined;

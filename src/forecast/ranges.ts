@@ -64,3 +64,27 @@ function rangeAround(value: number, [below, above]: Margin, floor: number): Rang
 function finite(value: number): number {
   return Math.min(Number.MAX_VALUE, Math.max(-Number.MAX_VALUE, value)) + 0;
 }
+
+/** Ranges that are also uncertain by a share of their means. */
+export function widened(ranges: Ranges, share: number): Ranges {
+  const of = ({ mean, lower, upper }: Range) => ({
+    mean,
+    lower: Math.max(Math.min(0, lower), mean - Math.hypot(mean - lower, share * mean)),
+    upper: mean + Math.hypot(upper - mean, share * mean),
+  });
+  return { points: ranges.points.map(of), cumulative: ranges.cumulative.map(of) };
+}
+
+/** Ranges that include two outcomes, of which one has the given likelihood. */
+export function either(one: Ranges, other: Ranges, likelihood: number): Ranges {
+  const both = (some: readonly Range[], others: readonly Range[]) =>
+    some.map((range, index): Range => {
+      const { mean, lower, upper } = others[index] ?? range;
+      return {
+        mean: range.mean * likelihood + mean * (1 - likelihood),
+        lower: Math.min(range.lower, lower),
+        upper: Math.max(range.upper, upper),
+      };
+    });
+  return { points: both(one.points, other.points), cumulative: both(one.cumulative, other.cumulative) };
+}

@@ -106,8 +106,8 @@ describe('a forecast', () => {
     const usual = await centsOf('2026-10-01', books('2026-10-01'));
     expect(usual).toEqual([0, 6200, 6200, 6200]);
     expect(await centsOf('2026-10-01', { ...given, anomalies: [anomaly(nineDays, over)] })).toEqual(usual);
-    // Without the anomaly in the books, the days are like any other.
-    expect((await centsOf('2026-10-01', given))[3]).toBeGreaterThan(6300);
+    // Before the anomaly is in the books, the engine sees by itself that it was unlike all other days.
+    expect(await centsOf('2026-10-01', given)).toEqual(usual);
   });
 
   test.each([
@@ -230,7 +230,6 @@ describe('a new usual level', () => {
     const [made] = await forecasts('2026-10-01', { ...given, anomalies: [anomaly(level.slice(0, 14), usual)] });
     expect(made?.cents).toEqual([0, 34100, 34100, 34100]);
     expect(made?.anomalies).toMatchObject([{ isNewLevel: true, goesOn: false, added: '0.000000000000' }]);
-    expect((await centsOf('2026-10-01', given))[1]).toBeLessThan(34000);
   });
 
   test('is left to its own days as soon as something else is unusual in its costs', async () => {
@@ -339,7 +338,7 @@ describe('an anomaly', () => {
 });
 
 describe('a back-test of forecasts', () => {
-  const text = '  - { name: everything, period: monthly, amount: 66 USD, thresholds: [{ at: 100%, of: forecast }] }';
+  const text = '  - { name: everything, period: monthly, amount: 80 USD, thresholds: [{ at: 100%, of: forecast }] }';
 
   async function events(anomalies: Rows) {
     const through = '2026-10-05';
@@ -353,7 +352,7 @@ describe('a back-test of forecasts', () => {
       const window_start = night === 0 ? '2026-07-01' : String(start);
       return { account: 'acc_one', window_start, window_end: String(end), claimed_end: String(end) };
     });
-    const given = books(through, [0, 0, 0, 0, 0, 0, 0, ...nineDays], {}, 12, '2026-07-01');
+    const given = books(through, [0, 0, 0, 0, 0, 0, 0, 0, ...nineDays], {}, 12, '2026-07-01');
     const { connection, close } = await givenBooks({
       ...given,
       costs: (given.costs ?? []).map((row) => ({
@@ -378,10 +377,11 @@ describe('a back-test of forecasts', () => {
   }
 
   test('knows only the anomalies that were known on the day', async () => {
-    const recorded = (at: string) => [anomaly(nineDays, { ...over, first_day: '2026-09-22', recorded_at: at })];
+    const recorded = (at: string) => [anomaly(nineDays, { ...over, first_day: '2026-09-23', recorded_at: at })];
     expect(await events(recorded('2026-10-01 02:00:00'))).toEqual([]);
+    // A rise of more than a week goes on for who knows nothing of it, until it ends.
     const unknown = await events([]);
-    expect(unknown).toEqual(['2026-10-03 raised']);
-    expect(await events(recorded('2026-10-03 02:00:00'))).toEqual(['2026-10-03 raised', '2026-10-04 resolved']);
+    expect(unknown).toEqual(['2026-10-03 raised', '2026-10-04 resolved']);
+    expect(await events(recorded('2026-10-03 02:00:00'))).toEqual(unknown);
   });
 });

@@ -34,10 +34,10 @@ describe('calendarDaysOf(day, holidays)', () => {
   test.each([
     ['2026-05-01', ['first day', 'first working day']],
     ['2026-08-01', ['first day']], // a Saturday
-    ['2026-08-03', ['first working day']],
-    ['2026-10-30', ['last working day']],
+    ['2026-08-03', ['day 3', 'first working day']],
+    ['2026-10-30', ['last day but one', 'last working day']],
     ['2026-10-31', ['last day']], // a Saturday
-    ['2026-06-16', []],
+    ['2026-06-16', ['day 16']],
   ])('%s is %j', (date, expected) => {
     expect([...calendarDaysOf(Date.parse(date), new Set())]).toEqual(expected);
   });
@@ -45,7 +45,7 @@ describe('calendarDaysOf(day, holidays)', () => {
   test('a holiday is no working day: the next one is the first of the month', () => {
     const holidays = daysNamed('2026-01-01');
     expect([...calendarDaysOf(Date.parse('2026-01-01'), holidays)]).toEqual(['holiday', 'first day']);
-    expect([...calendarDaysOf(Date.parse('2026-01-02'), holidays)]).toEqual(['first working day']);
+    expect([...calendarDaysOf(Date.parse('2026-01-02'), holidays)]).toEqual(['day 2', 'first working day']);
   });
 });
 
@@ -72,6 +72,17 @@ describe('a forecast of days', () => {
     // Sums have a model of their own.
     expect(Math.abs((cumulative[30]?.mean ?? 0) / total(points.map(({ mean }) => mean)) - 1)).toBeLessThan(0.02);
     expect(Math.abs(total(outcomes) / (cumulative[30]?.mean ?? 0) - 1)).toBeLessThan(0.06);
+  });
+
+  const lastDays = / the last day( but one)? of a month is .*the last day( but one)? of a month is /;
+  test.each([
+    ['on the last two days', lastDays, (date: Date) => new Date(date.getTime() + 2 * dayMs).getUTCDate() <= 2],
+    ['on the 15th', / day 15 of a month is /, (date: Date) => date.getUTCDate() === 15],
+  ])('knows what a month costs %s, whichever weekdays these are', async (_, note, isDear) => {
+    const { history, outcomes } = year(6, (date, noise) => weekday(date) * noise(0.06) * (isDear(date) ? 4 : 1));
+    const { cumulative, notes } = await made(history);
+    expect(` ${notes.join()}`).toMatch(note);
+    expect(Math.abs((cumulative[30]?.mean ?? 0) / total(outcomes) - 1)).toBeLessThan(0.05);
   });
 
   test('of nothing but a monthly batch has its cost on that day, and nothing on the others', async () => {

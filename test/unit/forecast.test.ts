@@ -68,18 +68,69 @@ describe('forecastSeries(history, horizon)', () => {
     expect((over.cumulative[29]?.mean ?? 0) / (before?.mean ?? 1)).toBeCloseTo(1, 1);
   });
 
-  test('treats an end without a weekly pattern as a level of its own', async () => {
+  test('is at a new level without a weekly pattern, as soon as that has lasted a week', async () => {
     const random = chance(11);
-    const calm = days(182, (day) => (day % 7 < 5 ? 1.2 : 0.01) * random.noise(0.1));
+    const calm = days(182, (day) => (day % 7 < 5 ? 1.2 : 0.5) * random.noise(0.1));
     const away = Array.from({ length: 7 }, () => 90 * random.noise(0.05));
     const { notes, cumulative } = await made([...calm.slice(0, -7), ...away], 10);
-    expect(notes).toEqual([expect.stringMatching(/the interval includes both/)]);
+    expect(notes).toEqual([expect.stringMatching(/the forecast is at that level$/)]);
     const sum = cumulative[9] ?? { mean: 0, lower: 0, upper: 0 };
-    expect(sum.lower).toBeLessThan(12);
-    expect(sum.mean).toBeGreaterThan(400);
-    expect(sum.mean).toBeLessThan(500);
-    expect(sum.upper).toBeGreaterThan(900);
-    expect(sum.upper).toBeLessThan(1100);
+    expect(Math.abs(sum.mean / 900 - 1)).toBeLessThan(0.05);
+    expect(sum.lower).toBeGreaterThan(800);
+    expect(sum.upper).toBeLessThan(1000);
+  });
+
+  describe('of a level that has changed', () => {
+    /** The share of what comes that a forecast of a month has, and whether its interval holds, where `changed` multiplies the last days. */
+    async function foreseen(seed: number, changed: (back: number) => number, lasting: number) {
+      const random = chance(seed);
+      const all = days(290, (day) => week(day) * random.noise(0.05)).map(Number);
+      const history = all.slice(0, 265).map((cost, day) => cost * changed(265 - day));
+      const sum = (await made(history, 25)).cumulative[24] ?? { mean: 0, lower: 0, upper: 0 };
+      const outcome = lasting * all.slice(265).reduce((a, b) => a + b, 0);
+      return { share: sum.mean / outcome, holds: sum.lower <= outcome && outcome <= sum.upper };
+    }
+    const seeds = Array.from({ length: 12 }, (_, index) => index + 1);
+
+    test.each([
+      ['a fall', 0.4],
+      ['a rise', 2],
+    ])('follows %s once it has lasted a week, with an interval of that level', async (_, factor) => {
+      const found = await Promise.all(seeds.map((seed) => foreseen(seed, (back) => (back <= 8 ? factor : 1), factor)));
+      for (const { share } of found) expect(Math.abs(share - 1)).toBeLessThan(0.1);
+      expect(found.filter(({ holds }) => holds).length).toBeGreaterThanOrEqual(8);
+    });
+
+    test('is as before a rise of some days that has ended, and its interval holds', async () => {
+      const rise = (back: number) => (back > 3 && back <= 9 ? 3 : 1);
+      const found = await Promise.all(seeds.map((seed) => foreseen(seed, rise, 1)));
+      for (const { share } of found) expect(Math.abs(share - 1)).toBeLessThan(0.05);
+      expect(found.filter(({ holds }) => holds).length).toBeGreaterThanOrEqual(8);
+    });
+
+    test('does not take one expensive day for all days to come, and says so', async () => {
+      const { share } = await foreseen(1, (back) => (back === 1 ? 20 : 1), 1);
+      expect(Math.abs(share - 1)).toBeLessThan(0.05);
+      const sparse = days(200, (day) => (day === 199 ? 15.6 : day % 23 === 0 ? 0.2 : 0));
+      const { cumulative, notes } = await made(sparse, 20);
+      expect(cumulative[19]?.mean).toBeLessThan(10);
+      const calm = days(199, week);
+      expect((await made([...calm, 200], 20)).notes).toEqual([
+        expect.stringMatching(/^the last step was [\d.]+ times the expected value: the forecast leaves that out/),
+      ]);
+      expect(notes.join()).not.toContain('NaN');
+    });
+  });
+
+  test('has the mean of costs that come in bursts, not what most days cost', async () => {
+    let [told, came] = [0, 0];
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const random = chance(seed);
+      const all = days(390, () => random.noise(0.1) * (random.uniform() < 0.08 ? 1 + 4 * random.noise(0.9) : 1));
+      told += (await made(all.slice(0, 365), 25)).cumulative[24]?.mean ?? 0;
+      came += (25 * all.reduce<number>((sum, cost) => sum + (cost ?? 0), 0)) / all.length;
+    }
+    expect(Math.abs(told / came - 1)).toBeLessThan(0.06);
   });
 
   test('says since when a stopped series is zero, and expects nothing more', async () => {
