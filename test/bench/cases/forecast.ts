@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bench, Figure } from '../figures.ts';
+import { monthKinds, monthSeries } from '../month-series.ts';
 import { cli, dayMs, instant, newFolder, run } from '../processes.ts';
 import { beatsNaive, mean, type Score, scoreOf, type Told } from '../scores.ts';
 import { familyNames, type SyntheticSeries, syntheticSeries } from '../synthetic-series.ts';
@@ -48,6 +49,7 @@ export const forecastBench: Bench = {
       tell(describe('demo', ofDemo));
       figures.push(...summary(`${ofDemo.length} months of the demo's workspaces by resource type`, ofDemo));
     }
+    for (const known of quick ? [] : [5, 10, 20]) figures.push(...(await monthsFrom(known)));
     figures.push({
       bench: 'forecast',
       measured: `CPU for 100 series of 400 days, ${month} ahead, with the program's start (of ${daily.count})`,
@@ -57,6 +59,31 @@ export const forecastBench: Bench = {
     return figures;
   },
 };
+
+/** The errors of whole months from one of their days on, and how often their intervals hold: by kind, of seeds nobody chose by. */
+async function monthsFrom(known: number): Promise<Figure[]> {
+  const seeds = Array.from({ length: 10 }, (_, index) => 901 + index);
+  const all = monthKinds.flatMap((kind) => seeds.map((seed) => monthSeries(kind, seed, known)));
+  const { scores } = await forecastAll(all);
+  const errorOf = ({ score }: (typeof scores)[number], index: number) => {
+    const { month = 1, values = [], horizon = 0 } = all[index] ?? {};
+    return ((score.sumError ?? 0) * values.slice(-horizon).reduce((sum, value) => sum + value, 0)) / month;
+  };
+  const errors = scores.map((one, index) => ({ family: one.family, error: errorOf(one, index), score: one.score }));
+  return monthKinds.flatMap((kind) => {
+    const own = errors.filter(({ family }) => family === kind);
+    const [what, held] = [`from day ${known}, ${kind}`, own.map(({ score }) => (score.isSumHeld ? 1 : 0))];
+    return [
+      {
+        bench: 'forecast',
+        measured: `error of a month ${what}`,
+        value: percent(own.map(({ error }) => error)),
+        unit: '%',
+      },
+      { bench: 'forecast', measured: `within 80 % intervals ${what}`, value: percent(held), unit: '%' },
+    ];
+  });
+}
 
 const percent = (shares: readonly number[]) => 100 * mean(shares);
 const known = (values: readonly (number | undefined)[]) => values.filter((value) => value !== undefined);
