@@ -22,7 +22,19 @@ beforeAll(async () => {
 const period = 'BILLING_PERIOD=2026-09';
 const now = '2026-10-03T00:00:00Z';
 
+const exportedOnce = new Map<string, Promise<string>>();
+
+/** A project with exports of the first night; equal ones are written once and copied. */
 async function exported(format: string, ...names: string[]): Promise<{ dir: string; folder: string }> {
+  const key = [format, ...names].join(' ');
+  const once = exportedOnce.get(key) ?? writeExports(format, names);
+  exportedOnce.set(key, once);
+  const dir = await newProject();
+  await cp(await once, dir, { recursive: true });
+  return { dir, folder: join(dir, 'exports', 'cost_by_workspace', period) };
+}
+
+async function writeExports(format: string, names: readonly string[]): Promise<string> {
   const dir = await newProject();
   await nights.publish(dir, 'first');
   for (const name of ['cost_by_workspace', ...names]) {
@@ -42,7 +54,7 @@ async function exported(format: string, ...names: string[]): Promise<{ dir: stri
     const { exitCode, stderr } = await runCli(asked);
     expect([name, exitCode], stderr).toEqual([name, 0]);
   }
-  return { dir, folder: join(dir, 'exports', 'cost_by_workspace', period) };
+  return dir;
 }
 
 async function verify(

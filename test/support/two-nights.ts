@@ -1,4 +1,4 @@
-import { copyFile, mkdir, truncate } from 'node:fs/promises';
+import { copyFile, cp, mkdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect } from 'vitest';
@@ -55,12 +55,14 @@ export async function twoNights(account = 'acc_one'): Promise<TwoNights> {
     await copyFile(join(dir, 'data', 'costbook.duckdb'), join(snapshots, night));
     await renameAccount(join(snapshots, night), account);
   }
+  const begun = await newProject();
+  await run(begun, 'first', september);
   for (const [night, later] of [
     ['second', restated],
     ['third', september],
   ] as const) {
     const dir = await newProject();
-    await run(dir, 'first', september);
+    await cp(begun, dir, { recursive: true });
     await run(dir, night, [...later, ...october]);
   }
   return {
