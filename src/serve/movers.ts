@@ -21,6 +21,13 @@ export async function readMovers(
   return { compared, rows: await view.rows('movers', { ...moverWindows(compared), count }) };
 }
 
+/** Why costs of resources may have changed in a window: a row for each that has an anomaly or a deployment in it. */
+export async function readMoverReasons(view: BooksView, compared: Compared): Promise<readonly SqlRow[]> {
+  if (compared.kind === 'none') return [];
+  const { from, to } = moverWindows(compared);
+  return view.rows('mover_reasons', { from, to });
+}
+
 /** Both windows as SQL and answers have them. */
 export function moverWindows({ window, before }: Extract<Compared, { readonly kind: 'compared' }>) {
   return {

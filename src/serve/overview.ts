@@ -22,6 +22,7 @@ import {
   monthName,
   shownInstant,
 } from '../time/time.ts';
+import type { SqlRow } from '../warehouse/store/index.ts';
 import { type BooksView, shownSql } from './books/index.ts';
 import {
   type BooksState,
@@ -38,7 +39,7 @@ import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
 import { figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
-import { readMovers } from './movers.ts';
+import { readMoverReasons, readMovers } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
 import { problemsSection, type Shown, statusOf } from './problems.ts';
 
@@ -68,6 +69,8 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     isAll ? readTrust(view, now) : undefined,
     readDifferingMonths(view),
   ]);
+  // Anomalies and deployments name what others may not see.
+  const reasons = isAll ? await readMoverReasons(view, movers.compared) : [];
   return {
     path: '/',
     title: 'Overview',
@@ -76,24 +79,69 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
 ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
 ${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
 </div>
-${status === undefined ? '' : html`${problemsSection(status.problems)}${alertsSection(alertsOf(status))}`}
+${status === undefined ? '' : problemsSection(status.problems)}
 <div class="grid">
-<section>${table(
-      `Biggest changes: the last 7 days against the 7 before`,
-      [
-        { head: 'Resource', cell: (row) => resourceLink(row) },
-        { head: 'Workspace', cell: (row) => named(String(row['workspace'] ?? ''), 'no workspace') },
-        { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
-        { head: 'Change', isNumber: true, cell: (row) => money(String(row['change']), { isSigned: true }) },
-      ],
-      movers.rows,
-      movers.compared.kind === 'none'
-        ? `Not compared: ${movers.compared.reason}.`
-        : 'No cost changed in the last 14 days.',
-    )}</section>
+<section>${moversTable(movers, reasons)}</section>
 ${budgets}
-</div>`,
+</div>
+${status === undefined ? '' : alertsSection(alertsOf(status))}`,
   };
+}
+
+/** The resources whose costs changed most, by how much, and why, as far as the books know. */
+function moversTable({ rows, compared }: Awaited<ReturnType<typeof readMovers>>, reasons: readonly SqlRow[]): Markup {
+  const isSame = (a: SqlRow, b: SqlRow) =>
+    ['workspace', 'resource_type', 'resource_name'].every((name) => (a[name] ?? '') === (b[name] ?? ''));
+  return table(
+    `Biggest changes: the last ${moverDays} days against the ${moverDays} before`,
+    [
+      { head: 'Resource', cell: (row) => resourceLink(row) },
+      { head: 'Workspace', cell: (row) => named(String(row['workspace'] ?? ''), 'no workspace') },
+      { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
+      { head: 'Change', isNumber: true, cell: (row) => money(String(row['change']), { isSigned: true }) },
+      {
+        head: 'in %',
+        isNumber: true,
+        cell: (row) => changeWords(row),
+      },
+      {
+        head: 'Why',
+        cell: (row) =>
+          whyWords(
+            row,
+            reasons.find((reason) => isSame(reason, row)),
+          ),
+      },
+    ],
+    rows,
+    compared.kind === 'none' ? `Not compared: ${compared.reason}.` : 'No cost changed in the last 14 days.',
+  );
+}
+
+/** In per cent; as a multiple from ten times as much on, which reads better than thousands of per cent. */
+function changeWords({ cost, cost_before }: SqlRow): string {
+  const times = isZero(cost_before) ? 0 : Number(cost) / Number(cost_before);
+  return times >= 10 ? `${Math.round(times)} times` : (relative(String(cost), String(cost_before)) ?? '');
+}
+
+function isZero(amount: unknown): boolean {
+  return Number(amount) === 0;
+}
+
+/** What the books know of the cause: new, gone, an anomaly with its page, deployments. */
+function whyWords(row: SqlRow, reason: SqlRow | undefined): Markup | string {
+  const existence = isZero(row['cost_before']) ? 'new' : isZero(row['cost']) ? 'no longer billed' : undefined;
+  const [key, deployments] = [reason?.['anomaly_key'], Number(reason?.['deployments'] ?? 0)];
+  const unusual =
+    typeof key === 'string'
+      ? html`<a href="${anomalyAddress(key)}">unusual since ${reason?.['first_day']}</a>`
+      : undefined;
+  const deployed =
+    deployments === 0
+      ? undefined
+      : `${deployments === 1 ? 'deployed or changed' : `deployed or changed ${deployments} times, last`} ${shownInstant(String(reason?.['deployed_at'])).slice(0, 16)}`;
+  const words = [existence, unusual, deployed].filter((each) => each !== undefined);
+  return html`${words.map((each, place) => html`${place === 0 ? '' : '; '}${each}`)}`;
 }
 
 /** The open alerts that no problem is about. */

@@ -99,6 +99,32 @@ function amountsOf(text: string): string[] {
   return [...text.matchAll(/<data value="([^"]+)"/g)].map(([, value = '']) => value);
 }
 
+test('the overview says why costs changed: an anomaly with its page, a deployment, or that a resource is new', async () => {
+  const own = await dashboardProject(
+    dashboardBooks({
+      costs: [
+        { workspace: 'south', resource_name: 'fresh', bucket_start: '2026-10-03 05:00:00', cost: '9', usage: '1' },
+      ],
+      anomalies: [
+        {
+          anomaly_key: 'anomaly/acc_one/south/2026-10-01',
+          ...{ workspace: 'south', first_day: '2026-10-01', last_day: '2026-10-03', notified_day: '2026-10-02' },
+          detail: JSON.stringify({ drivers: [{ resourceName: 'secret-box', part: 90, cost: '6', expected: '1' }] }),
+        },
+      ],
+      resource_events: [
+        { workspace: 'south', resource_name: 'secret-box', event_time: '2026-10-01 04:00:00', event_type: 'DEPLOYED' },
+      ],
+    }),
+  );
+  const text = (await (await serve(own)).get('/')).text.replaceAll(/\s+/g, ' ');
+  expect(text).toMatch(
+    /secret-box<\/a>(?:(?!<\/tr>).)*unusual since 2026-10-01<\/a>; deployed or changed 2026-10-01 04:00/,
+  );
+  expect(text).toMatch(/fresh<\/a>(?:(?!<\/tr>).)*<td class="number">\s*<\/td><td>new<\/td>/);
+  expect(text.indexOf('Biggest changes')).toBeLessThan(text.indexOf('Open alerts'));
+});
+
 const october = "bucket_start >= '2026-10-01'";
 
 test('the overview says which hours its two amounts of a month have, where a budget has incomplete ones too', async () => {
