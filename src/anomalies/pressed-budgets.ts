@@ -41,9 +41,9 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
   if (isOver) return `${head} ${about(expected)} if this continues, ${stops}.`;
   if (stopped > amount) {
     // Not "in any case": something else that is unusual may stop, too.
-    return `${head} is exceeded in ${period} even if this stops: it ends at ${about(expected)} if this continues, ${stops}.`;
+    return `${head} will be exceeded in ${period} even if this stops: it ends at ${about(expected)} if this continues, ${stops}.`;
   }
   return expected > amount
-    ? `${head} is exceeded in ${period} if this continues: it ends at ${about(expected)}, but ${stops}.`
-    : `${head} is not exceeded in ${period}: it ends at ${about(expected)} if this continues, ${stops}.`;
+    ? `${head} will be exceeded in ${period} if this continues: it ends at ${about(expected)}, but ${stops}.`
+    : `${head} will not be exceeded in ${period}: it ends at ${about(expected)} if this continues, ${stops}.`;
 }

@@ -225,10 +225,11 @@ function noticeWords({ notice, lastNotice, lastDay }: AnomalyFact): string[] {
   return [notice === 'worse' ? `${before}; it got worse since` : before];
 }
 
-/** `, about 1,245 USD by the end of November if it continues`; empty if it does not continue. */
-function monthEndWords({ monthEnd }: AnomalyFact): string {
+/** `, in all about 1,245 USD more than usual by the end of November if it continues`; empty if it does not continue. */
+function monthEndWords({ monthEnd, anomaly, isUp }: AnomalyFact): string {
   if (monthEnd === null || monthEnd === undefined) return '';
-  return `, about ${roughly(monthEnd.impact)} by the end of ${monthName(monthEnd.month)} if it continues`;
+  const usual = anomaly === 'new' ? '' : ` ${isUp ? 'more' : 'less'} than usual`;
+  return `, in all about ${roughly(monthEnd.impact)}${usual} by the end of ${monthName(monthEnd.month)} if it continues`;
 }
 
 /** On its first day, so few hours say little about a whole day. */
@@ -269,6 +270,13 @@ function drivenWords(fact: AnomalyFact): string {
       ? ''
       : `, ${fact.isOver ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
   const direction = isUp ? 'up' : 'down';
+  if (anomaly === 'drop' && !isCredit(fact)) {
+    const until =
+      firstHour === null
+        ? 'Before, it'
+        : `Until about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC, it`;
+    return `${until} was billed for ${billed}.`;
+  }
   if (
     moved === null ||
     priceEffect === null ||
@@ -309,7 +317,10 @@ function nextWords(fact: AnomalyFact): string {
   const name = nameOf(main);
   if (isCredit(fact)) return `Act: check what the credit of ${name} is for.`;
   if (anomaly === 'missing') return `Act: check whether ${name} has run.`;
-  if (!isUp) return `Act: check whether ${name} was meant to ${anomaly === 'drop' ? 'stop' : 'cost less'}.`;
+  if (anomaly === 'drop') {
+    return `Act: check whether ${name} was meant to stop. If not, start it again. If it was, run "costbook alerts ack ${shellWord(fact.key)} --as expected".`;
+  }
+  if (!isUp) return `Act: check whether ${name} was meant to cost less.`;
   if (billingDimension?.includes('_storage_') === true) return `Act: check what ${name} stores.`;
   if (anomaly === 'new') return `Act: check who runs ${name}, and whether it is meant to run.`;
   return `Act: check what ${name} runs and when; stop what should not run.`;
@@ -334,9 +345,12 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const until = fact.hours === undefined || fact.isOver ? '' : `, before ${fact.hours.to.slice(11, 16)} UTC`;
   const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
+  // Beside drivers and all others, the title names one resource: the amounts are of all.
+  const whose =
+    fact.parts === undefined && driverItems(fact.drivers, impact).length > 1 ? ` of every ${placeOf(fact)}` : '';
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(usualOf(fact, total));
   return [
-    { label: 'Cost', value: `${usd(total)}, ${days}` },
+    { label: 'Cost', value: `${usd(total)}${whose}, ${days}` },
     { label: 'Usual', value: usual },
     ...(firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined
       ? [{ label: fact.isUp ? 'Unusual above' : 'Unusual below', value: limitWords(fact) }]
@@ -399,7 +413,7 @@ function driverItems(drivers: readonly AnomalyDriver[], impact: string): string[
   const isSmall = Math.abs(Number(rest)) < smallestRest;
   const parts = centsAddingUp(isSmall ? more : [...more, rest], impact);
   const items = shown.map(({ resourceName, cost, expected }, index) => {
-    const usual = isNothing(expected) ? 'nothing expected' : `${usd(expected)} expected`;
+    const usual = `usually ${isNothing(expected) ? 'nothing' : usd(expected)}`;
     return `${resourceName ?? '(no name)'}: ${usd(cost)}, ${usual} (${usd(parts[index] ?? '0', true)})`;
   });
   return shown.length === 0 || isSmall ? items : [...items, `all others: ${usd(parts.at(-1) ?? rest, true)}`];

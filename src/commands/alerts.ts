@@ -296,7 +296,7 @@ function describeOpen(
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     ...feedbackOf(fact).map((line) => `   ${forTerminal(line)}`),
-    `   open since ${row['open_since']}${Number(row['occurrence']) > 1 ? many : ''}${quiet}; notified: ${notifiedWords(row)}; to silence it:`,
+    `   open since ${row['open_since']}${Number(row['occurrence']) > 1 ? many : ''}${quiet}; notified: ${notifiedWords(row)}; to silence it for a week:`,
     ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),
     // Never cut or broken: users paste it.
     `   ${forTerminal(`costbook alerts ack ${shellWord(String(row['alert_key']))} --until ${until}`)}`,

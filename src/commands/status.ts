@@ -150,14 +150,16 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   if (restated.hours > 0) {
     const hours = counted(restated.hours, 'hourly cost');
     lines.push(
-      `restated in the last ${restatedDays} days: ${hours}, ${usd(restated.cost, true)} ("costbook restatements")`,
+      `changed after loading in the last ${restatedDays} days: ${hours}, ${usd(restated.cost, true)}; all numbers include it ("costbook restatements")`,
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
     lines.push(
       lastRunLine(
         lastRun,
-        status.unstored.length > 0 || status.unended !== null ? 'last recorded run' : 'last run',
+        status.unstored.length > 0 || status.unended !== null
+          ? 'a later run is not in the books; the last one there,'
+          : 'last run',
         paint,
       ),
     );

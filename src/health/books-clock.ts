@@ -18,7 +18,7 @@ export async function futureInstants(connection: Connection, now: Instant): Prom
   const { lastAfter } = await lastInstants(connection, now + clockToleranceMs);
   if (lastAfter === undefined) return undefined;
   return {
-    found: `the books have entries dated up to ${formatSecond(lastAfter)}, but this clock shows ${formatSecond(now)}: it is behind, or it was ahead when they were written. Until then --as-of returns older numbers`,
+    found: `the books have entries dated up to ${formatSecond(lastAfter)}, but this clock shows ${formatSecond(now)}: it is behind, or it was ahead when they were written. Before ${formatSecond(lastAfter)}, --as-of returns older numbers`,
     next: act(
       'correct the clock and run "costbook ingest", which corrects these dates; then repeat the exports made since.',
       'ingest',

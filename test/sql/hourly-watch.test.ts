@@ -123,7 +123,7 @@ describe('the hourly watch', () => {
     ]);
     const words = anomalyWords(facts[0] as AnomalyFact);
     expect(words.title).toBe(
-      '9.70 USD more than usual for box in 2 hours, about 2,381 USD by the end of September if it continues',
+      '9.70 USD more than usual for box in 2 hours, in all about 2,381 USD more than usual by the end of September if it continues',
     );
     expect(words.fields.map(({ value }) => value)).toContain(
       '+9.70 USD, about 115 USD on a whole day, 25 times its usual cost',
@@ -256,7 +256,7 @@ describe('the hourly watch', () => {
     const { facts } = await evaluated('2026-09-10T12:00', since(created));
     expect(facts).toMatchObject([{ anomaly: 'new', hours: { times: null } }]);
     expect(anomalyWords(facts[0] as AnomalyFact).title).toBe(
-      '120.00 USD for box, which is new, in 4 hours, about 14,880 USD by the end of September if it continues',
+      '120.00 USD for box, which is new, in 4 hours, in all about 14,880 USD by the end of September if it continues',
     );
   });
 });

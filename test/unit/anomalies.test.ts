@@ -212,7 +212,7 @@ describe('the text of an anomaly', () => {
   test('starts with the total so far and by the end of the month, then the cause, and what it means for a budget', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toBe(
-      '🔴 543.95 USD more than usual for demo-analyst since 20 Oct, about 987 USD by the end of October if it continues',
+      '🔴 543.95 USD more than usual for demo-analyst since 20 Oct, in all about 987 USD more than usual by the end of October if it continues',
     );
     expect(lines[0]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[1]).toContain('Budget customer-demos is 4.26 USD over');
@@ -220,7 +220,7 @@ describe('the text of an anomaly', () => {
     expect(lines[3]).toContain('Act: check what demo-analyst runs and when');
     expect(lines).toContain('Total difference: +543.95 USD, about 89 USD on a whole day');
     expect(lines).toContain('Last message: +191.57 USD through 22 Oct');
-    expect(lines.join('\n')).toContain('Other budgets: Budget everything (5,000.00 USD) is exceeded in 2026-10');
+    expect(lines.join('\n')).toContain('Other budgets: Budget everything (5,000.00 USD) will be exceeded in 2026-10');
     expect(lines.join('\n')).toMatch(/In the 48 hours before: 2026-10-20 04:02 UTC deployed .* And 4 more before it\./);
   });
 
@@ -228,7 +228,7 @@ describe('the text of an anomaly', () => {
     const lower = { ...exampleRunaway, isUp: false, impact: '-130.900000000000', dailyImpact: '-18.700000000000' };
     const words = wordsOf({ ...lower, monthEnd: { month: '2026-10', impact: '-224.400000000000' } });
     expect(words).toContain(
-      '130.90 USD less than usual for demo-analyst since 20 Oct, about 224 USD by the end of October if it continues',
+      '130.90 USD less than usual for demo-analyst since 20 Oct, in all about 224 USD less than usual by the end of October if it continues',
     );
     expect(words).not.toContain('extra');
   });

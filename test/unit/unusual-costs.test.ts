@@ -62,10 +62,10 @@ describe('an anomaly', () => {
         withPressedBudgets([runaway], [budget('demos', amount)], [spend('demos', spent)])[0] ?? runaway,
       ).sentences.find((words) => words.startsWith('Budget demos'));
     expect(sentence('1000', '900')).toMatch(
-      /^Budget demos \(1,000\.00 USD\) is exceeded in 2026-10 if this continues: .* about 1,411 USD, but at about 968 USD if it stops now\.$/,
+      /^Budget demos \(1,000\.00 USD\) will be exceeded in 2026-10 if this continues: .* about 1,411 USD, but at about 968 USD if it stops now\.$/,
     );
-    expect(sentence('950', '900')).toMatch(/ is exceeded in 2026-10 even if this stops: /);
-    expect(sentence('9000', '900')).toMatch(/ is not exceeded in 2026-10: /);
+    expect(sentence('950', '900')).toMatch(/ will be exceeded in 2026-10 even if this stops: /);
+    expect(sentence('9000', '900')).toMatch(/will not be exceeded in 2026-10: /);
     expect(sentence('800', '900')).toMatch(
       /^Budget demos is 100\.00 USD over its 800\.00 USD for 2026-10\. It is expected to end at/,
     );

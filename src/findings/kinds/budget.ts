@@ -19,7 +19,7 @@ export const budget: WordsOfKind<BudgetAlertFact> = {
     fact.shownIn !== undefined
       ? {
           title: `Budget ${fact.budget}: ${alsoWords(fact)} in ${fact.period}`,
-          sentences: ['Another alert about this budget says how much, and what to do.'],
+          sentences: [`The alert ${fact.shownIn} says how much, and what to do.`],
         }
       : withGaps(
           fact,

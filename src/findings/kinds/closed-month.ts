@@ -7,6 +7,7 @@ import {
   closeAgainStep,
   differingCloses,
   type MonthToClose,
+  noInvoice,
   type Reopening,
   readMonthsToClose,
   reopenAndClose,
@@ -110,7 +111,7 @@ function isBilled({ reopen = [] }: Pick<ClosedMonthFact, 'reopen'>, month: strin
 
 /** Corrections need no step: an open month bills them when it is closed, and a closed one has billed them. */
 function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
-  const { month, deliveredIn, reopen = [month], close } = fact;
+  const { month, deliveredIn } = fact;
   const closed = deliveredIn.filter((each) => isBilled(fact, each));
   const open = deliveredIn.filter((each) => !isBilled(fact, each));
   // The title has both amounts.
@@ -121,27 +122,27 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
     ...(open.length === 0 ? [] : [`the close of ${open.join(', ')} will show ${ofOpen} as a correction`]),
   ];
   const shown = `${month} stays as it was closed; ${parts.join(', and ')}. "costbook restatements" lists what changed`;
-  const words = `${shown}. To have it in ${month} instead, run ${reopenAndClose({ reopen, close })}`;
-  return { who: 'No action needed', words: `${words}${invoicesToCorrect(fact)}.` };
+  return { who: 'No action needed', words: `${shown}. ${inItsMonth(fact)}.` };
 }
 
-/** Which invoices must change when the month itself bills the change: its own, and those that contain a part of it. */
-function invoicesToCorrect({ month, deliveredIn, close = [], account }: ClosedMonthFact): string {
-  const invoiced = close
-    .filter(({ invoices }) => invoices.some((each) => account === null || each.account === account))
-    .map((each) => each.month);
-  const own = invoiced.filter((each) => each === month);
-  const later = invoiced.filter((each) => each !== month && deliveredIn.includes(each));
-  const months = [...own, ...later];
-  if (months.length === 0) return '';
-  const [total, old] = months.length === 1 ? ['total of the invoice', 'one'] : ['totals of the invoices', 'ones'];
-  const consequences = [
-    ...(own.length === 0 ? [] : [later.length === 0 ? 'no month would bill it' : `${month} would not bill it`]),
-    ...(later.length === 0
-      ? []
-      : [`${later.join(', ')} would bill ${later.length === 1 ? 'its part' : 'their parts'} again`]),
-  ];
-  return `, but with the corrected ${total} of ${months.join(', ')} in place of the ${old} above: with the old ${old}, ${consequences.join(', and ')}`;
+/** How the month itself bills the change: each invoice of the account that contains a part of it must be a corrected one. */
+function inItsMonth({ month, deliveredIn, reopen = [month], close = [], account }: ClosedMonthFact): string {
+  const isCorrected = ({ month: of }: MonthToClose, { account: to, invoiced }: MonthToClose['invoices'][number]) =>
+    (of === month || deliveredIn.includes(of)) && (account === null || to === account) && invoiced !== noInvoice;
+  const corrected = close.filter((one) => one.invoices.some((each) => isCorrected(one, each)));
+  if (corrected.length === 0)
+    return `To have it in ${month} instead, run ${reopenAndClose(close.length === 0 ? { reopen } : { reopen, close })}`;
+  const recipe = reopenAndClose({
+    reopen,
+    close: close.map((one) => ({
+      ...one,
+      invoices: one.invoices.map((each) => (isCorrected(one, each) ? { ...each, invoiced: 'TOTAL' } : each)),
+    })),
+  });
+  const months = corrected.map((one) => one.month).join(', ');
+  return corrected.length === 1
+    ? `Only if the platform sends a corrected invoice of ${months}: run ${recipe}, with its total as TOTAL`
+    : `Only if the platform sends corrected invoices of ${months}: run ${recipe}, with their totals as TOTAL`;
 }
 
 /** `: +5.00 USD in 2026-10 (closed), +3.01 USD in 2026-11 (open)`; empty if one month bills all, which the step names. */

@@ -31,7 +31,7 @@ export const dimension: DataKind<DimensionFact, Row> = {
       ...row,
     })),
   words: ({ account, dimension: name, cost, firstHour }) => ({
-    title: `New billing dimension ${name}: ${usd(cost)} so far`,
+    title: `Unknown billing dimension ${name}: ${usd(cost)} so far`,
     sentences: [
       `${account} has been charged for it since ${firstHour}. The platform does not list it, so its unit is unknown.`,
     ],

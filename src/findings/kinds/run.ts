@@ -191,7 +191,8 @@ function runTitle({ key, command, outcome, failures, changedFrom, outOfDate, rev
   if (key === alertKey && hasCode(failures, 'mistaken_rates'))
     return 'The rates of the second currency cannot be read: amounts are in USD only';
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
-  if (key === killedKey) return `${command} was killed${kills > 1 ? `, as ${kills} runs since the last alerts` : ''}`;
+  if (key === killedKey)
+    return `${command} was interrupted${kills > 1 ? `, as ${kills} runs since the last alerts` : ''}`;
   const accounts = outOfDate.map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
