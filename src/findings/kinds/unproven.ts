@@ -1,7 +1,7 @@
 import { unprovenStepAfter } from '../../base/next-step.ts';
 import { cents, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../../money/money.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
-import { nightsCause, outOfDateCause } from '../causes.ts';
+import { nightsCause } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import {
@@ -78,11 +78,11 @@ export const unproven: DataKind<UnprovenFact, never> = {
         // By the limit of `status`: a day that is missing alone is no other cause.
         outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }], now }),
       })),
-  causes: ({ months, windows, outOfDate }) => [
+  causes: ({ months, windows }) => [
+    // That the books get out of date follows, and is no news.
     // A new month is a new cause: readers still trust its numbers.
     ...months.toSorted(),
     ...(unprovenStepAfter(windows).who === 'Act' ? [nightsCause] : []),
-    ...(outOfDate.length > 0 ? [outOfDateCause] : []),
   ],
   causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
   words: (fact) => ({
