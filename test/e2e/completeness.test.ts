@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   askSnapshot,
+  copyOfLoaded,
   costsIn,
   type IngestOptions,
   ingest,
@@ -102,7 +103,7 @@ describe.concurrent('complete through', () => {
   });
 
   test('comes from the books if the account could not be reached', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.failures = [{ times: 99, status: 403 }];
     const { exitCode, account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
     expect({ exitCode, completeThrough: account.completeThrough }).toEqual({
@@ -114,7 +115,7 @@ describe.concurrent('complete through', () => {
 
 describe.concurrent('the windows that an ingest fetches', () => {
   test('are the young days and the new hours, in one window, in a steady run', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.requests.length = 0;
     const { account } = await ingest(dir, platform, { now: '2026-09-21T00:30:00Z' });
     // Three days were too young to be settled when they were read, and one is new.
@@ -125,7 +126,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('include the days that were young before an outage', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = [...facts, ...series(box, '2026-09-19T01', [64])];
     platform.requests.length = 0;
     const { account } = await ingest(dir, platform, { now: '2026-09-30T00:30:00Z' });
@@ -151,7 +152,7 @@ describe.concurrent('the windows that an ingest fetches', () => {
   });
 
   test('are all of the range with --refetch, with the reason repair', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.requests.length = 0;
     const args = ['--from', '2026-09-02', '--to', '2026-09-10', '--refetch'];
     const { account } = await ingest(dir, platform, { now, args, env: { COSTBOOK_CONCURRENCY: '1' } });
@@ -189,7 +190,7 @@ describe.concurrent('an account that never answered', () => {
   const env = { COSTBOOK_ACCOUNT: 'acc_two' };
 
   test('is in the books and holds back the complete-through of all accounts', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     const failed = await ingest(dir, platform, { now, env });
     expect(failed.exitCode).toBe(3);
     const status = await runCli(['status', '--dir', dir, '--json']);

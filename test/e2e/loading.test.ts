@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import fc from '../support/fast-check.ts';
-import { askSnapshot, costsIn, ingest, loadedProject, projectWithPlatform } from '../support/project.ts';
+import { askSnapshot, copyOfLoaded, costsIn, ingest, projectWithPlatform } from '../support/project.ts';
 import { expectedCosts, type Fact, series } from '../support/scripted-platform.ts';
 
 const now = '2026-09-09T12:30:00Z';
@@ -89,7 +89,7 @@ describe.concurrent('a later change of the past', () => {
   const later = '2026-09-09T14:30:00Z';
 
   test('an empty window erases earlier rows', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = [];
     const { exitCode } = await ingest(dir, platform, { now, args: ['--refetch'] });
     expect(exitCode).toBe(0);
@@ -102,7 +102,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('an hour that changed within settleDays is replaced, and both values are stored', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = facts.map((fact) => (fact.hour === '2026-09-08T23' ? { ...fact, cost: 0.7, usage: 0.25 } : fact));
     const { exitCode, account } = await ingest(dir, platform, { now: later });
     expect({ exitCode, restated: account.restated }).toEqual({ exitCode: 0, restated: 1 });
@@ -128,7 +128,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('a series that disappears is a restatement to nothing', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = facts.filter((fact) => fact.uuid !== 'sbx-2');
     await ingest(dir, platform, { now: later });
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
@@ -141,7 +141,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('an hour that arrives after its window was loaded is a restatement from nothing', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = [...facts, ...series(resource(0), '2026-09-09T01', [9])];
     await ingest(dir, platform, { now: later });
     expect(await costsIn(dir)).toEqual(expectedCosts(platform.facts, 'admin'));
@@ -151,7 +151,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('hours that are loaded for the first time are not restatements', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = [...facts, ...series(resource(0), '2026-09-09T12', [9])];
     const { account } = await ingest(dir, platform, { now: later });
     expect(account.restated).toBe(0);
@@ -159,7 +159,7 @@ describe.concurrent('a later change of the past', () => {
   });
 
   test('a change older than settleDays waits for --refetch if the past is not verified', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     platform.facts = facts.map((fact) => (fact.hour === '2026-09-01T01' ? { ...fact, cost: 8 } : fact));
     const env = { COSTBOOK_VERIFY_DAYS: '0', COSTBOOK_DEEP_VERIFY_PAGES: '0' };
     await ingest(dir, platform, { now: later, env });

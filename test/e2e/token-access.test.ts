@@ -1,7 +1,7 @@
 // Second tier: Reads many workspaces as two roles; crash/rounds and property/closing read as admin.
 
 import { describe, expect, test } from 'vitest';
-import { askSnapshot, costsIn, ingest, loadedProject, newProject, projectWithPlatform } from '../support/project.ts';
+import { askSnapshot, copyOfLoaded, costsIn, ingest, newProject, projectWithPlatform } from '../support/project.ts';
 import { expectedCosts, type Fact, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 
 /** A day after the last fact, so that everything is claimed. */
@@ -204,7 +204,7 @@ describe.concurrent('a billing dimension that several resource types share', () 
 
 describe.concurrent('a window that was fetched as admin', () => {
   test('needs a confirmation before a member replaces it, and nothing is written before', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     const before = await askSnapshot(dir, 'select count(*) as loads from ledger.loads');
     const asked = await ingest(dir, platform, { now: later, as: 'member' });
     expect(asked.exitCode).toBe(4);
@@ -221,7 +221,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('with settled days is fetched by a member after one confirmation, and no query of workspaces is sent twice', async () => {
-    const { dir, platform } = await loadedProject(facts, { now: '2026-09-20T12:30:00Z' });
+    const { dir, platform } = await copyOfLoaded(facts, { now: '2026-09-20T12:30:00Z' });
     const settled = { now: '2026-09-20T13:30:00Z', as: 'member' } as const;
     const asked = await ingest(dir, platform, settled);
     expect(asked.exitCode).toBe(4);
@@ -235,7 +235,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('needs the confirmation also if the totals of the past are the first query of workspaces', async () => {
-    const { dir, platform } = await loadedProject(facts, { now: '2026-09-20T12:30:00Z' });
+    const { dir, platform } = await copyOfLoaded(facts, { now: '2026-09-20T12:30:00Z' });
     // Nothing is new, and no daily totals are compared: the series are the first queries.
     const again = { now: '2026-09-20T12:30:00Z', as: 'member', env: { COSTBOOK_VERIFY_DAYS: '0' } } as const;
     const asked = await ingest(dir, platform, again);
@@ -248,7 +248,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('does not lose its workspaces when a member confirms its totals', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     const { exitCode, account } = await ingest(dir, platform, {
       now: later,
       as: 'member',
@@ -274,7 +274,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('is replaced by the rows of a member if the totals differ, and the restatement has old and new', async () => {
-    const { dir, platform } = await loadedProject(facts, { now });
+    const { dir, platform } = await copyOfLoaded(facts, { now });
     const more = series({ ...volume, workspace: 'south', name: 'data' }, '2026-09-04T09', [4]);
     platform.facts = [...facts, ...more];
     const { exitCode } = await ingest(dir, platform, { now: later, as: 'member', args: ['--accept-reduced-access'] });
@@ -289,7 +289,7 @@ describe.concurrent('a window that was fetched as admin', () => {
   });
 
   test('gets its workspaces back when an admin fetches it again', async () => {
-    const { dir, platform } = await loadedProject(facts, { now, as: 'member' });
+    const { dir, platform } = await copyOfLoaded(facts, { now, as: 'member' });
     await ingest(dir, platform, { now: later, as: 'admin' });
     expect(await costsIn(dir)).toEqual(expectedCosts(facts, 'admin'));
   });
