@@ -28,7 +28,7 @@ const nights = 40;
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const job = `schedule: "15 2 * * *"
 timeZone: Africa/Casablanca
-steps: [ingest, check, alert]
+steps: [ingest, alert]
 timeout: 10m
 `;
 const budgets = `budgets:
