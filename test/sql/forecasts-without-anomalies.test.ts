@@ -153,6 +153,21 @@ describe('a forecast', () => {
     );
   });
 
+  test('does not take one expensive day for all days to come, and adds what goes on from the second day on', async () => {
+    const madeOf = async (through: string, days: readonly number[]) => {
+      const pace = JSON.stringify({ ...JSON.parse(anomaly(days).detail), pace: '90' });
+      const [made] = await forecasts(through, {
+        ...books(through, days),
+        anomalies: [anomaly(days, { detail: pace })],
+      });
+      return made;
+    };
+    const one = await madeOf('2026-09-16', [90]);
+    expect(one?.cents[2]).toBe(6000 + 9000);
+    expect(one?.anomalies).toMatchObject([{ goesOn: false, impact: '90.000000000000' }]);
+    expect((await madeOf('2026-09-17', [90, 90]))?.cents[2]).toBe(6000 + 16 * 9000);
+  });
+
   test('knows that an anomaly lasted through days that were not evaluated yet', async () => {
     const given = {
       ...{ ...books('2026-09-20', nineDays.slice(0, 5)), anomalies: [anomaly(nineDays.slice(0, 3))] },

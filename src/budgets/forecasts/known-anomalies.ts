@@ -61,7 +61,6 @@ export type NewEvaluation = Pick<AnomalyEvaluation, 'anomalies' | 'accounts'>;
 /** The part of an anomaly's detail that forecasts need. */
 interface Detail {
   readonly impacts: readonly number[];
-  readonly pace?: string | null;
   readonly hours?: { readonly from: string; readonly pace: string };
   readonly drivers?: readonly { readonly resourceName: string | null; readonly part: number }[];
 }
@@ -122,7 +121,7 @@ function courseOf(
     words,
   }: { readonly evaluated: Instant; readonly completeThrough: Instant; readonly words: FeedbackKnown | undefined },
 ): Pick<KnownAnomaly, 'impacts' | 'goingOn' | 'driver'> {
-  const { impacts, hours, pace, drivers = [] } = JSON.parse(row.detail) as Detail;
+  const { impacts, hours, drivers = [] } = JSON.parse(row.detail) as Detail;
   const driver = mainDriverOf(drivers)?.resourceName ?? undefined;
   const ended = { impacts, goingOn: undefined, driver };
   if (row.state !== 'open' || evaluated < completeThrough - freshDays * dayMs) return ended;
@@ -130,7 +129,8 @@ function courseOf(
   const known = Math.max(lastDay + 1, Math.floor(evaluated / dayMs)) - firstDay;
   // Days since its last one were usual: they lower the rate.
   const days = Array.from({ length: known }, (_, place) => impacts[place] ?? 0);
-  const daily = hours !== undefined ? Number(hours.pace) : days.length > 1 ? dailyRate(days) : Number(pace ?? 0);
+  // Most expensive days stay alone, so one goes on only if its hours are followed.
+  const daily = hours !== undefined ? Number(hours.pace) : days.length > 1 ? dailyRate(days) : 0;
   if (daily <= 0) return ended;
   const isFixed = words?.feedback === 'fixed' && words.appliesFrom > lastDay * dayMs;
   const until = isFixed ? words.appliesFrom : undefined;
