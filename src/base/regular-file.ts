@@ -9,7 +9,12 @@ export async function openRegular(path: string): Promise<FileHandle> {
   });
   if (file !== undefined && (await file.stat()).isFile()) return file;
   await file?.close();
-  throw Object.assign(new Error(`EISDIR: no regular file, read '${path}'`), { code: 'EISDIR', syscall: 'read', path });
+  throw noRegularFile(path);
+}
+
+/** What reading a folder throws, for anything else that is no file either. */
+export function noRegularFile(path: string): Error {
+  return Object.assign(new Error(`EISDIR: no regular file, read '${path}'`), { code: 'EISDIR', syscall: 'read', path });
 }
 
 /** The bytes of a regular file. Throws as `openRegular`, and with `EFBIG` for more than `mostBytes`. */

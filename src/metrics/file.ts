@@ -1,8 +1,9 @@
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { messageWithMisplaced } from '../base/misplaced.ts';
 import type { ProjectContext } from '../base/project-context.ts';
+import { bytesOf } from '../base/regular-file.ts';
 import { version } from '../base/version.ts';
 import { type Budget, budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import type { SpendNow } from '../budgets/spend/index.ts';
@@ -27,7 +28,7 @@ export interface MetricsContext extends Pick<ProjectContext, 'effects' | 'dir' |
 
 /** The metrics of the last run as text; empty if there are none yet. */
 export async function metricsText(dir: string): Promise<string> {
-  const text = await readFile(metricsFile(dir), 'utf8').catch(emptyWhereMissing);
+  const text = await bytesOf(metricsFile(dir)).then(String, emptyWhereMissing);
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
@@ -52,7 +53,7 @@ export async function writeMetrics(
   try {
     const file = metricsFile(dir);
     const now = effects.now();
-    const before = await readFile(file, 'utf8').catch(emptyWhereMissing);
+    const before = await bytesOf(file).then(String, emptyWhereMissing);
     const answers = answersSoFar(before);
     for (const [status, count] of context.httpAnswers()) answers.set(status, (answers.get(status) ?? 0) + count);
     const signal = AbortSignal.timeout(limitMs); // an interrupted run has time for this
@@ -88,7 +89,7 @@ export async function writeMetrics(
 export async function writeUnpublished(run: UnpublishedRun, { dir, effects }: MetricsContext): Promise<void> {
   try {
     const file = metricsFile(dir);
-    const text = await readFile(file, 'utf8').catch(emptyWhereMissing);
+    const text = await bytesOf(file).then(String, emptyWhereMissing);
     await replace(file, withSamples(text, unpublishedRunMetrics(run, text)));
   } catch (error) {
     effects.log.warn('metrics.failed', 'Could not write the metrics of the run', {

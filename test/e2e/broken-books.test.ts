@@ -635,7 +635,9 @@ const places: readonly (readonly ['folder' | 'file' | 'pipe or device', string])
   ['file', 'landing'],
   ['file', 'landing/acc_one'],
   ['file', 'landing/acc_one/load-000000001'],
-  ...['journal/events-000000001.ndjson', '.unstored-books.json'].map((place) => ['pipe or device', place] as const),
+  ...['journal/events-000000001.ndjson', '.unstored-books.json', 'metrics.prom'].map(
+    (place) => ['pipe or device', place] as const,
+  ),
 ];
 
 test.concurrent.each(places)(

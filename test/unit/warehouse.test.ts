@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, statfs, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -332,6 +332,12 @@ describe('a database file', () => {
   test('is refused below a folder whose name would have DuckDB write elsewhere', async () => {
     const file = join(await newProject(), 'which?', 'a.duckdb');
     await expect(openDatabase(file, { readOnly: false })).rejects.toThrow('expected a path without "?"');
+  });
+
+  test('is not waited for if it is a pipe', async () => {
+    const file = join(await newProject(), 'a.duckdb');
+    execFileSync('mkfifo', [file]);
+    await expect(openDatabase(file, { readOnly: false })).rejects.toThrow('EISDIR: no regular file');
   });
 
   test('has one owner in a process: DuckDB itself would let two lose rows', async () => {

@@ -6,6 +6,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { DamagedFileError, NoBooksError, UsageError } from '../../base/errors.ts';
 import { memoryLimitMb } from '../../base/memory.ts';
 import { act } from '../../base/next-step.ts';
+import { noRegularFile } from '../../base/regular-file.ts';
 import { attach, lockDownStatements, setMemoryLimit, useUtc, useWarehouse } from '../sql/statements.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from './connection.ts';
 import { DuckDBInstance } from './duckdb.ts';
@@ -38,6 +39,8 @@ export async function openDatabase(file: string, options: OpenOptions): Promise<
   // DuckDB takes what follows for options, and writes its log beside what precedes.
   const next = act('rename the folder.');
   if (file.includes('?')) throw new UsageError(`found ${file}, expected a path without "?", for DuckDB`, { next });
+  // It would be waited for. It is not opened to look: closing it would end the locks that DuckDB has on it.
+  if ((await stat(file).catch(() => undefined))?.isFile() === false) throw noRegularFile(file);
   if (openFiles.has(file)) throw new Error(`${file} is already open in this process`);
   openFiles.add(file); // before the first await: of two concurrent calls only one may find it free
   try {
