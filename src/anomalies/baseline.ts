@@ -27,9 +27,12 @@ import {
   slopeErrors,
   sparseDeviations,
   steadyShare,
+  unusualReach,
+  unusualShare,
   usualNoise,
   usualNoiseDays,
   veryFewDays,
+  youngNoise,
 } from './tuning.ts';
 
 /** Cost and usage of a scope on each UTC day, without gaps; a day without cost is 0. */
@@ -156,9 +159,11 @@ export function learnBaseline(
         rules.holidays,
       )
     : undefined;
-  const sparse = learnSparse(every);
+  const sparse = learnSparse(every, nature === 'young' ? youngNoise : undefined);
   const expectationOf: Baseline['expectationOf'] = (day) => {
     const shift = priceShiftAt(disturbances, day);
+    if (nature === 'young')
+      return { expected: Math.exp(sparse.middle + shift), low: 0, high: Math.exp(sparse.high + shift) };
     if (model === undefined || nature !== 'steady' || isWeekdayUsed[weekdayOf(day)] !== true) {
       return { expected: 0, low: 0, high: Math.exp(sparse.high + shift) };
     }
@@ -219,7 +224,7 @@ function learnLevel(all: readonly KnownDay[], present: number, holidays: Holiday
   // Deviations from the levels around the days. Levels from earlier days only would lag behind an unreported change.
   const around = localLevelOf(flat);
   const rest = flat.map((value, place) => value - (around[place] ?? 0));
-  const spread = spreadOf(withoutLow(withoutRecurring(days, rest, holidays)));
+  const spread = spreadOf(withoutUnusual(withoutLow(withoutRecurring(days, rest, holidays))));
   const noise = Math.max(
     leastNoise,
     Math.sqrt((spread ** 2 * flat.length + usualNoise ** 2 * usualNoiseDays) / (flat.length + usualNoiseDays)),
@@ -279,6 +284,13 @@ function withoutRecurring(
     ...recurringOf(above(batchDeviations), 3, holidays),
   ]);
   return recurring.size === 0 ? rest : rest.filter((_, place) => !recurring.has(days[place]?.day ?? 0));
+}
+
+/** The same without the few days furthest out: an unusual day teaches no noise, reported or not. Many of them are usual. */
+function withoutUnusual(rest: readonly number[]): readonly number[] {
+  const reach = unusualReach * madScale * median(rest.map(Math.abs));
+  const out = rest.filter((value) => Math.abs(value) > reach);
+  return out.length > Math.ceil(unusualShare * rest.length) ? rest : rest.filter((value) => Math.abs(value) <= reach);
 }
 
 /** Some days of a level: their number, median and position. */
@@ -400,14 +412,15 @@ function drawn(effect: number, error: number): number {
 }
 
 /** The bounds of irregular costs, as logarithms. */
-function learnSparse(days: readonly KnownDay[]) {
+function learnSparse(days: readonly KnownDay[], leastSparse = 0.25) {
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
-  const noise = Math.max(0.25, logs.length >= 4 ? spreadOf(logs) : 0.5);
+  const noise = Math.max(leastSparse, logs.length >= 4 ? spreadOf(logs) : 0.5);
+  const middle = median(logs);
   const high = Math.max(
     Math.max(...logs) + Math.log(1.3),
-    median(logs) + sparseDeviations * noise * (1 + fewDays / logs.length),
+    middle + sparseDeviations * noise * (1 + fewDays / logs.length),
   );
-  return { noise, high };
+  return { noise, middle, high };
 }
 
 /**

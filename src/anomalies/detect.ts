@@ -18,6 +18,8 @@ import {
   benefit,
   daysBack,
   deviations,
+  fallReach,
+  fallShare,
   grownShares,
   grownTimes,
   learningDays,
@@ -37,6 +39,7 @@ import {
   stayMisses,
   stepDays,
   stretches,
+  youngDays,
 } from './tuning.ts';
 
 /** The rules that define an anomaly. */
@@ -156,9 +159,11 @@ export function episodesBefore<T extends Episode>(episodes: readonly T[], day: n
     const lastDay = Math.min(episode.lastDay, day - 1);
     const notifiedDay =
       episode.notifiedDay !== undefined && episode.notifiedDay >= day ? undefined : episode.notifiedDay;
-    const isShort =
-      episode.kind === 'step' && episode.isUp && !isSeenLate(episode) && lastDay - episode.firstDay + 1 < stepDays;
-    const kind = notifiedDay === undefined && !episode.isUp ? 'dip' : isShort ? 'spike' : episode.kind;
+    const { isUp } = episode;
+    const least = isUp ? stepDays : stayDays;
+    const isShort = episode.kind === 'step' && !isSeenLate(episode) && lastDay - episode.firstDay + 1 < least;
+    const isUnsure = !isUp && notifiedDay === undefined;
+    const kind = isShort && isUp ? 'spike' : isShort || isUnsure ? 'dip' : episode.kind;
     const impacts = episode.impacts.slice(0, lastDay - episode.firstDay + 1);
     const known = { ...episode, kind, state: 'open' as const, endedDay: undefined, lastDay, notifiedDay, impacts };
     const { heldDays, aboveDays } = episode;
@@ -200,7 +205,7 @@ function followDay(view: View, isQuiet: IsQuiet, rules: DetectionRules): readonl
   const open = view.episodes.find(({ state, kind }) => state === 'open' && kind !== 'price');
   if (open === undefined) return withBegun(view.episodes, view, isQuiet, rules);
   // The lower level may have started before it was visible on a single day.
-  const stays = open.kind === 'dip' ? staying(view, isQuiet, rules) : undefined;
+  const stays = open.kind === 'dip' && open.notifiedDay === undefined ? staying(view, isQuiet, rules) : undefined;
   const isLonger = stays !== undefined && stays.firstDay < open.firstDay;
   const next = isLonger
     ? { ...open, state: 'grown' as const, endedDay: view.day }
@@ -224,7 +229,7 @@ function withBegun(
 /** What an earlier increase must have come to, beyond what was usual: more than single days vary. */
 function leastBatch({ noise }: Baseline, { minAmount, minShare }: DetectionRules): (usual: number) => number {
   const share = Math.max(minShare, Math.expm1(batchDeviations * noise));
-  return (usual) => Math.max(minAmount, usual * share);
+  return (usual) => (usual > 0 ? usual * share : minAmount);
 }
 
 /** Adds the episode of a recurring increase that did not come. It is over at once: that it did not come does not last. */
@@ -237,7 +242,7 @@ function withMissing(
   if (baseline.nature !== 'steady') return episodes;
   const missing = missingByDate(series, day, {
     expectedOf: (other) => baseline.expectationOf(other).expected,
-    least: leastBatch(baseline, rules),
+    least: (usual) => Math.max(rules.minAmount, leastBatch(baseline, rules)(usual)),
     holidays: rules.holidays,
     sure: (usual) => usual * Math.expm1(deviations * baseline.noise),
   });
@@ -269,7 +274,7 @@ function disturbancesOf(episodes: readonly Episode[], day: number, isQuiet: IsQu
     } else if (kind === 'missing') {
       // Its days cost what they usually cost.
     } else if (state === 'usual') {
-      if (kind === 'drop') masked.push({ from: Number.NEGATIVE_INFINITY, to: firstDay - 1 });
+      if (kind === 'drop') masked.push({ from: Number.NEGATIVE_INFINITY, to: lastDay });
       else if (kind !== 'new') steps.push(firstDay);
     } else if (kind !== 'new' && (state === 'open' || lastDay - firstDay >= shortDays)) {
       masked.push({ from: firstDay, to: state === 'open' ? day - 1 : lastDay });
@@ -317,7 +322,8 @@ function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episo
     const oldest = Math.max(series.firstDay, day - learningDays);
     const isKnown = (baseline.firstCostDay ?? day) - oldest >= rules.minDays;
     const isNotified = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay >= day - rules.minDays);
-    return isKnown && !isNotified && cost >= rules.minAmount ? begin('new', true, day) : undefined;
+    if (isKnown && !isNotified && cost >= rules.minAmount) return begin('new', true, day);
+    if (isKnown || day - (baseline.firstCostDay ?? day) < youngDays) return undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
     const alike = episodes.filter(
@@ -337,7 +343,7 @@ function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episo
   if (isLow(cost, day, baseline, rules)) {
     const isDrop = isGone(view);
     const stays = isDrop ? undefined : staying(view, isQuiet, rules);
-    return stays ?? begin(isDrop ? 'drop' : 'dip', false, isDrop && isDropSure(view, isQuiet, rules) ? day : undefined);
+    return stays ?? begin(isDrop ? 'drop' : 'dip', false, isFallSure(view, isQuiet, rules) ? day : undefined);
   }
   return staying(view, isQuiet, rules);
 }
@@ -352,6 +358,15 @@ function isGone({ cost, baseline, day }: View): boolean {
  */
 function isDropSure({ baseline, isLate, day }: View, isQuiet: IsQuiet, { holidays }: DetectionRules): boolean {
   return !isLate && holidays?.has(day) !== true && (baseline.isDaily || !isQuiet(day));
+}
+
+/** Whether a lower day is certainly unusual: it costs nothing, or it halves a cost and may be no holiday. */
+function isFallSure(view: View, isQuiet: IsQuiet, rules: DetectionRules): boolean {
+  if (isGone(view)) return isDropSure(view, isQuiet, rules);
+  const { cost, baseline, day, isLate } = view;
+  const { expected, low } = baseline.expectationOf(day);
+  const isFar = deviationOf(cost, expected) < deviationOf(low, expected) * fallReach;
+  return isFar && cost <= expected * fallShare && !isLate && !isQuiet(day);
 }
 
 /**
@@ -470,10 +485,11 @@ function followOpen(open: Episode, view: View, isQuiet: IsQuiet, rules: Detectio
       notifiedDay: isOther ? day : open.notifiedDay,
     };
   }
-  if (open.notifiedDay !== undefined) return next;
-  if (isGone(view) && (isDropSure(view, isQuiet, rules) || length >= stepDays))
-    return { ...next, kind: 'drop', notifiedDay: day };
-  return length >= stayDays ? { ...next, kind: 'step', notifiedDay: day } : next;
+  const isSure = isLow(cost, day, baseline, rules) && isFallSure(view, isQuiet, rules);
+  const isDrop = isGone(view) && (isSure || length >= stepDays);
+  const kind = open.kind !== 'dip' ? open.kind : isDrop ? 'drop' : length >= stayDays ? 'step' : 'dip';
+  const isDue = isSure || isDrop || length >= stayDays;
+  return { ...next, kind, notifiedDay: open.notifiedDay ?? (isDue ? day : undefined) };
 }
 
 /** Whether a day is so much larger than an unreported episode that it is a new one. */

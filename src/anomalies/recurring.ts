@@ -73,6 +73,13 @@ function earlier(series: DayCosts, place: Place, day: number, months: number): E
   );
 }
 
+/** Shares of earlier ones that differ by no more than this factor are the same. */
+const steadyTimes = 2;
+
+function timesApart(values: readonly number[]): number {
+  return Math.max(...values) / Math.min(...values);
+}
+
 /**
  * Whether an increase recurs by date: in two or more of the last months there was one on the same date, at the same distance
  * from the month's end, on the same weekday of the month or on the same working day of it, or on two or more of the last
@@ -89,17 +96,27 @@ export function recursByDate(
   }: { readonly expected: number; readonly least: (usual: number) => number; readonly holidays?: Holidays | undefined },
 ): boolean {
   const amount = (series.costs[day - series.firstDay] ?? 0) - expected;
-  const isLike = (past: Excess) => past.amount * recurringTimes >= amount && past.amount >= least(past.usual);
-  if (holidays.has(day) && earlierHolidays(series, day, holidays).filter(isLike).length >= 2) return true;
+  const share = expected > 0 ? amount / expected : Number.POSITIVE_INFINITY;
+  const alikeOf = (past: readonly Excess[]) => {
+    const known = past.filter((one) => one.amount >= least(one.usual));
+    // A batch may grow with the other costs, as after a step, or be small on a weekend: then its share is the same.
+    const isOfShare =
+      timesApart(known.map((one) => one.share)) <= Math.max(steadyTimes, timesApart(known.map((one) => one.amount)));
+    return known.filter(
+      (one) =>
+        one.amount * recurringTimes >= amount || (isOfShare && one.usual > 0 && one.share * recurringTimes >= share),
+    );
+  };
+  if (holidays.has(day) && alikeOf(earlierHolidays(series, day, holidays)).length >= 2) return true;
   return placesOf(day, holidays).some((place) => {
     const past = earlier(series, place, day, recurringMonths);
-    const like = past.filter(isLike);
+    const like = alikeOf(past);
     const [newest] = like;
     if (newest === undefined || like.length < 2) return false;
     if (like.length === past.length) return true;
     // Another place of the calendar may explain the earlier ones better: then this day is none of them.
     return !placesOf(newest.day, holidays).some(
-      (other) => earlier(series, other, day, recurringMonths).filter(isLike).length > like.length,
+      (other) => alikeOf(earlier(series, other, day, recurringMonths)).length > like.length,
     );
   });
 }
@@ -148,16 +165,20 @@ export function missingByDate(
     // On a weekday without costs, chance is that of the others.
     const around = Math.max(expectedOf(due), median(past.map(({ usual }) => usual)));
     if (median(amounts) < sure(around)) continue;
-    // The earlier ones may follow another place of the calendar, whose day is still to come.
-    const isToCome = placesOf(newest.day, holidays).some((other) => {
+    // The earlier ones may follow another place of the calendar, whose day is still to come, or on which it came.
+    const costOf = (other: number) => series.costs[other - series.firstDay] ?? 0;
+    const leastShare = cameShare * Math.min(...past.map(({ share }) => share));
+    const isElsewhere = placesOf(newest.day, holidays).some((other) => {
       const same = earlier(series, other, due, missingMonths);
       const isAsGood = same.length === missingMonths && same.every(({ amount, usual }) => amount >= least(usual));
-      return isAsGood && (other(monthOf(due, 0)) ?? 0) > due;
+      const there = other(monthOf(due, 0)) ?? due;
+      // On a weekend it may be smaller, but not as a share.
+      const hasCome = there < due && costOf(there) - expectedOf(there) >= leastShare * expectedOf(there);
+      return isAsGood && (there > due || hasCome);
     });
-    if (isToCome) continue;
+    if (isElsewhere) continue;
     const smallest = Math.min(...amounts);
     const near = Array.from({ length: earlyDays + lateDays + 1 }, (_, index) => due - earlyDays + index);
-    const costOf = (other: number) => series.costs[other - series.firstDay] ?? 0;
     if (near.some((other) => costOf(other) - expectedOf(other) >= cameShare * smallest)) continue;
     const usual = expectedOf(due);
     return {

@@ -64,7 +64,7 @@ function sentenceOf(row: AnomalyRow, least: string): string {
     case 'missing':
       return `a cost that recurs by date did not come. ${numbers}.`;
     case 'dip':
-      return `a day below its usual range, by at least ${least}; nobody is notified while it may be a holiday. ${numbers}.`;
+      return `a day below its usual range, by at least ${least}${row.is_notified ? '' : '; nobody is notified while it may be a holiday'}. ${numbers}.`;
     case 'spike':
     case 'step': {
       if (seenDay > firstDay)

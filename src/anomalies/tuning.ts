@@ -29,6 +29,8 @@ export const sparseDeviations = 4;
 export const fewDays = 5;
 /** days. See `fewDays`. */
 export const veryFewDays = 8.4;
+/** share. The smallest deviation of a scope with less than the minimum history. */
+export const youngNoise = 0.1;
 /** share. The smallest deviation of a cost: no cost is as regular as it looks over a few weeks. */
 export const leastNoise = 0.02;
 /** share. The same for unit prices, which vary less than costs. */
@@ -49,6 +51,10 @@ export const growthDoubt = 0.5;
 export const movedErrors = 3.5;
 /** deviations. Days this far below are holidays, not noise, and say nothing about more expensive days. */
 export const lowReach = 3.5;
+/** deviations. A day this far out is unusual, and not noise. */
+export const unusualReach = 5;
+/** share. Unless more than this share of the days are so: then they are usual. */
+export const unusualShare = 0.03;
 /**
  * errors. A slope is shrunk towards zero as if levels were this much less exact than their noise, because levels
  * wander.
@@ -94,7 +100,7 @@ export const leastInformativeDays = 4;
  * errors. The mean of a range counts from this many errors on. The limit is high because every range is tested every
  * night.
  */
-export const stayDeviations = 5.1;
+export const stayDeviations = 5.6;
 /** days. A change that could be a single event is a step from this many days on. */
 export const stepDays = 3;
 /** times. An anomaly that was not reported as a recurring one is new if it is this many times larger. */
@@ -107,6 +113,12 @@ export const grownShares = 2;
 export const shortDays = 2;
 /** share. A day below this share of the expected cost counts as no cost. */
 export const nothingShare = 0.02;
+/** share. A day below this share of the expected cost is reported at once, unless it may be a holiday. */
+export const fallShare = 0.6;
+/** times. And this much further out than a usual day may be, because cheap days, such as local holidays, are not noise. */
+export const fallReach = 1.4;
+/** days. After so many, which are a week, a day is judged with a wide bar, until there is a level. */
+export const youngDays = 7;
 /**
  * errors. The expectation is moved by this many errors in favor of an alert, so that a difference of exactly the
  * minimum share is reported.

@@ -473,6 +473,24 @@ describe('a scope', () => {
       );
     });
 
+    test('below the minimum amount makes the next ones known', () => {
+      const costs = withBatches(140, { '02-01': 90, '03-01': 90, '04-01': 150, '05-01': 160 });
+      expect(days(costs.map((cost) => cost / 20)).filter((words) => !words.includes('told never'))).toEqual([]);
+    });
+
+    test('is known after a step, which makes it larger but not as a share', () => {
+      const costs = withBatches(140, usual).map((cost, day) => (day < 100 ? cost : 4 * cost));
+      expect(days(costs).filter((words) => words.startsWith('spike') && words.includes('116, told 116'))).toEqual([]);
+    });
+
+    test('is not missing on the first working day if it came on the Saturday before, smaller as weekends are', () => {
+      const costs = Array.from({ length: 240 }, (_, day) => {
+        const [date, isWeekend] = [new Date((firstDay + day) * 864e5).getUTCDate(), day % 7 >= 5];
+        return (isWeekend ? 25 : 100) * (date === 1 ? 3 : 1);
+      });
+      expect(days(costs).filter((words) => words.startsWith('missing'))).toEqual([]);
+    });
+
     test('is not missing before three times', () => {
       expect(told(120, { '02-01': 90, '03-01': 100 }).filter((words) => words.startsWith('missing'))).toEqual([]);
     });
@@ -521,17 +539,39 @@ describe('a scope', () => {
       expect.arrayContaining(['price up 30, told 30, usual', 'price up 44, told 44, open']),
     );
   });
-  test('that steps down is reported once, after a week', () => {
-    expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 36, usual']);
+  test('that steps down is reported once: on its first day if its cost halves, after a week if it falls less', () => {
+    expect(days([...many(30, 100), ...many(40, 50)])).toEqual(['step down 30, told 30, usual']);
+    expect(days([...many(30, 100), ...many(40, 68)])).toEqual(['step down 30, told 36, usual']);
+  });
+  test('whose cost halves on a holiday is reported on the first day after it that is as low', () => {
+    const isHoliday = (day: number) => day - firstDay === 30;
+    const costs = [...many(30, 100), ...many(2, 40), ...many(20, 100)];
+    expect(days(costs, costs, (day) => isHoliday(day + firstDay))).toEqual(['dip down 30, told 31, over']);
+  });
+  test('that stops at noon is one drop, and its return is new', () => {
+    const costs = [...many(30, 100), 45, ...many(40, 0), ...many(20, 100)];
+    expect(days(costs)).toEqual(['drop down 30, told 30, usual', 'new up 71, told 71, usual']);
+  });
+  test('learns no noise from an unusual day, reported or not', () => {
+    const calm = Array.from({ length: 24 }, (_, day) => [94, 105, 98, 107, 93, 102, 100, 96, 104][day % 9] ?? 100);
+    const withPeak = [...calm.slice(0, 12), 190, ...calm.slice(13)];
+    expect(days([...withPeak, 170, 100])).toContain('spike up 24, told 24, open');
+  });
+  test('that is younger than two weeks is reported if a day is far above all of its days, and not before a week', () => {
+    const calm = Array.from({ length: 9 }, (_, day) => 100 + 5 * (day % 3));
+    expect(days([...calm, 260, 105])).toEqual(['spike up 9, told 9, open']);
+    expect(days([...calm, 140, 105])).toEqual([]);
+    expect(days([...calm.slice(0, 6), 260, 105])).toEqual([]);
   });
   test('that spikes from a lower level is reported on the day of the spike', () => {
     expect(days([...many(30, 100), ...many(8, 50), 300, ...many(5, 100)])).toEqual([
-      'step down 30, told 36, over',
+      'step down 30, told 30, over',
       'spike up 38, told 38, over',
     ]);
   });
   test('with a holiday is not reported, and the day after is no spike', () => {
-    expect(days([...many(30, 100), 40, 45, ...many(20, 100)])).toEqual(['dip down 30, told never, over']);
+    const costs = [...many(30, 100), 40, 45, ...many(20, 100)];
+    expect(days(costs, costs, (day) => day === 30 || day === 31)).toEqual(['dip down 30, told never, over']);
   });
   test('that grows slowly is never reported', () => {
     expect(days(Array.from({ length: 120 }, (_, day) => 100 * 1.01 ** day))).toEqual([]);

@@ -8,6 +8,7 @@ import {
   measureYear,
   type Recall,
 } from '../labelled-year.ts';
+import { measureUnruly, peerAlarms, productAlarms, unrulySeries } from '../unruly-series.ts';
 
 const scopes = 100;
 const days = 365;
@@ -92,10 +93,37 @@ export const anomaliesBench: Bench = {
         unit: '%',
       },
       { measured: `a year of ${scopes} scopes, night by night`, value: seconds / asked.length, unit: 's' },
+      ...unrulyFigures(asked, detector, tell),
     ].map((figure) => ({ bench: 'anomalies', ...figure }));
     return figures;
   },
 };
+
+/** Series of each family and seed. */
+const eachFamily = 20;
+
+/** What is found of changes that double or halve a day, in series of other shapes, beside a simple peer. */
+function unrulyFigures(
+  asked: readonly number[],
+  detector: Detector,
+  tell: (line: string) => void,
+): Omit<Figure, 'bench'>[] {
+  const all = asked.flatMap((seed) => unrulySeries(seed, eachFamily));
+  const peer = measureUnruly(all, peerAlarms);
+  tell('family     months  planted   found  false in a month   simple peer: found  false in a month');
+  return [...measureUnruly(all, productAlarms(detector))].map(([family, { months, planted, found, falseAlarms }]) => {
+    const other = peer.get(family);
+    const numbers = [months.toFixed(0), planted, found, (falseAlarms / months).toFixed(3)];
+    const others = [other?.found ?? 0, ((other?.falseAlarms ?? 0) / months).toFixed(3)];
+    tell(`${family.padEnd(9)}${[...numbers, ...others].map((cell) => String(cell).padStart(9)).join('')}`);
+    return {
+      measured: `changes that double or halve a day found within two days, ${family} series`,
+      value: (100 * found) / Math.max(1, planted),
+      unit: '%',
+      least: 50,
+    };
+  });
+}
 
 function tellRows(tell: (line: string) => void, title: string, rows: ReadonlyMap<string, Recall>): void {
   tell(`${title.padEnd(10)}   clear  in time   hidden by chance  in time  later`);
