@@ -164,7 +164,7 @@ describe.concurrent('a clock that is a month ahead', () => {
     const status = await runCli(['status', '--dir', dir, '--now', '2026-09-11T03:30:00Z']);
     expect(status.stdout).toMatch(/dated up to 2026-10-20T03:31:00Z.*\n.*correct the clock and run "costbook ingest"/);
     const before = ['sql', 'select 1', '--as-of', '2026-09-10', '--dir', dir, '--now', '2026-09-11T03:30:00Z'];
-    expect((await runCli(before)).stderr).toContain('Until then --as-of returns older numbers');
+    expect((await runCli(before)).stderr).toContain('Before 2026-10-20T03:31:00Z, --as-of returns older numbers');
 
     at('2026-09-11T03:30:00Z');
     const { account, stderr } = await ingest(dir, platform, { now: '2026-09-11T03:30:00Z' });
