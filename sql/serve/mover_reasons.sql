@@ -3,23 +3,24 @@
 with
 --! include: deployments
 unusual as (
-  select workspace, resource_type, driver as resource_name, anomaly_key, cast(first_day as varchar) as first_day
+  select account, workspace, resource_type, driver as resource_name, anomaly_key, cast(first_day as varchar) as first_day
   from anomalies
   where is_notified and state <> 'restated' and driver is not null
     and cast(last_day as timestamp) >= cast($from as timestamp) - interval 1 day
     and cast(first_day as timestamp) < cast($to as timestamp)
-  qualify row_number() over (partition by workspace, resource_type, driver order by abs(impact) desc, anomaly_key) = 1
+  qualify row_number() over (partition by account, workspace, resource_type, driver order by abs(impact) desc, anomaly_key) = 1
 ),
 changed as (
   select
-    workspace, resource_type, resource_name,
+    account, workspace, resource_type, resource_name,
     count(*) as deployments,
     strftime(max(happened_by), '%Y-%m-%dT%H:%M:%SZ') as deployed_at
   from deployments
   where happened_by >= cast($from as timestamp) and happened_by < cast($to as timestamp)
-  group by workspace, resource_type, resource_name
+  group by account, workspace, resource_type, resource_name
 )
 select
+  coalesce(unusual.account, changed.account) as account,
   coalesce(unusual.workspace, changed.workspace) as workspace,
   coalesce(unusual.resource_type, changed.resource_type) as resource_type,
   coalesce(unusual.resource_name, changed.resource_name) as resource_name,
@@ -29,6 +30,7 @@ select
   changed.deployed_at
 from unusual
 full join changed
-  on changed.workspace is not distinct from unusual.workspace
+  on changed.account = unusual.account
+  and changed.workspace is not distinct from unusual.workspace
   and changed.resource_type is not distinct from unusual.resource_type
   and changed.resource_name is not distinct from unusual.resource_name;

@@ -25,6 +25,11 @@ type Outlook = Pick<
   | 'revision'
 >;
 
+/** Whether a budget holds if what is unusual stops now; undefined if nothing is, or its end is unknown. Pure. */
+export function holdsIfStopped(stopped: string | null | undefined, amount: string): boolean | undefined {
+  return stopped == null ? undefined : moneyOf(stopped) <= moneyOf(amount);
+}
+
 /** An end of the period above this part of the amount, in percent, is close to it. */
 const closePercent = 97n;
 

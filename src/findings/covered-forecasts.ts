@@ -4,6 +4,7 @@ import { moneyOf } from '../money/money.ts';
 import type { Instant } from '../time/time.ts';
 import type { KnownAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
+import { holdsIfStopped } from './budget-outlook.ts';
 import { type AlertFact, parseFact } from './kinds/index.ts';
 
 /** What the alert of an anomaly says, and to whom. */
@@ -16,9 +17,9 @@ interface Reported {
 
 /**
  * The keys of forecast alerts that say nothing new: the alert of an anomaly that goes on has notified the same sinks, at
- * least as severely, that the budget ends above this threshold, and what it said of an end of the anomaly still holds. One cause is one alert. Spend that reaches a threshold is
- * reported in any case; so are a threshold with a command, and a forecast beside an anomaly that somebody called intended.
- * Pure.
+ * least as severely, that the budget ends above this threshold, and what it said of an end of the anomaly still holds. One
+ * cause is one alert. Spend that reaches a threshold is reported in any case; so are a threshold with a command, and a
+ * forecast beside an anomaly that somebody called intended. Pure.
  */
 export function coveredForecasts(
   known: readonly KnownAlert[],
@@ -56,15 +57,11 @@ function isIntended({ feedback = [] }: AnomalyFact): boolean {
 function names({ fact: { budgets, severity }, present }: Reported, fact: BudgetAlertFact): boolean {
   const named = budgetIn(budgets, fact);
   if (named === undefined || moreSevere(fact.severity, severity)) return false;
-  if (holdsIfStopped(named) && !holdsIfStopped(budgetIn(present, fact) ?? named)) return false;
+  const now = budgetIn(present, fact) ?? named;
+  if (holdsIfStopped(named.stopped, named.amount) && !holdsIfStopped(now.stopped, now.amount)) return false;
   return moneyOf(named.expected) >= moneyOf(fact.limit);
 }
 
 function budgetIn(budgets: AnomalyFact['budgets'], { budget, period }: BudgetAlertFact): PressedBudget | undefined {
   return budgets?.find((one) => one.name === budget && one.period === period);
-}
-
-/** Whether a budget holds if the anomaly stops now. */
-function holdsIfStopped({ stopped, amount }: PressedBudget): boolean {
-  return stopped !== null && moneyOf(stopped) <= moneyOf(amount);
 }

@@ -6,6 +6,7 @@ import { largerOf, moneyOf, moneyText } from '../money/money.ts';
 import { dayMs } from '../time/time.ts';
 import type { AnomalyRow, KnownAlert } from '../warehouse/watch/index.ts';
 import type { BudgetAlertFact, BudgetEnd, UnusualCost } from './budget-fact.ts';
+import { holdsIfStopped } from './budget-outlook.ts';
 
 /** A budget message names what is unusual if it is at least this part of the amount, in percent. */
 const namedPercent = 5n;
@@ -150,15 +151,13 @@ export function withBudgetNews(facts: readonly BudgetAlertFact[], known: readonl
   return facts.map((fact) => {
     const text = open.get(fact.key);
     const before = text === undefined ? undefined : (JSON.parse(text) as BudgetAlertFact);
-    const isNews = holdsIfStopped(before) === true && holdsIfStopped(fact) === false;
+    const isNews =
+      before !== undefined &&
+      holdsIfStopped(before.end?.stopped, before.amount) === true &&
+      holdsIfStopped(fact.end?.stopped, fact.amount) === false;
     const revision = before?.revision ?? (isNews ? noLongerHolds : undefined);
     return revision === undefined ? fact : { ...fact, revision };
   });
-}
-
-/** Whether a budget holds if what is unusual stops now; undefined if nothing is, or its end is unknown. */
-function holdsIfStopped(fact: Pick<BudgetAlertFact, 'amount' | 'end'> | undefined): boolean | undefined {
-  return fact?.end?.stopped == null ? undefined : moneyOf(fact.end.stopped) <= moneyOf(fact.amount);
 }
 
 /** A fact names this many budgets and counts the others: hundreds may have one scope. */

@@ -2,7 +2,6 @@ import { UsageError } from '../base/errors.ts';
 import { budgetsFile, loadBudgets, ownerBudgets } from '../budgets/rules/index.ts';
 import { type Chart, keysOf, pageTheme, rankedBars } from '../charts/index.ts';
 import { listedCosts } from '../findings/index.ts';
-import { resourceAddress } from '../text/dashboard-address.ts';
 import { windowBefore } from '../time/compared.ts';
 import {
   addCalendarMonths,
@@ -22,7 +21,7 @@ import { sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
-import { type ChartActions, figure, named, table } from './layout.ts';
+import { type ChartActions, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { textOf } from './resource-states.ts';
@@ -356,7 +355,7 @@ function unallocatedTable(rows: readonly SqlRow[]): Markup {
       {
         head: 'Resource',
         cell: (row) =>
-          html`<a href="${resourceAddress(textOf(row, 'resource_type'), textOf(row, 'workspace'), textOf(row, 'resource_name'))}">${named(textOf(row, 'resource_name'), 'no name')}</a> <span class="empty">${named(textOf(row, 'workspace'), 'no workspace')}</span>`,
+          html`${resourceLink(textOf(row, 'resource_type'), textOf(row, 'workspace'), textOf(row, 'resource_name'))} <span class="empty">${named(textOf(row, 'workspace'), 'no workspace')}</span>`,
       },
       { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
       { head: 'What would assign it', cell: (row) => named(textOf(row, 'fix'), '') },
@@ -402,7 +401,7 @@ function volumesTable(rows: readonly SqlRow[]): Markup {
       {
         head: 'Volume',
         cell: (row) =>
-          html`<a href="${resourceAddress('volume', textOf(row, 'workspace'), textOf(row, 'resource_name'))}">${named(textOf(row, 'resource_name'), 'no name')}</a> <span class="empty">${named(textOf(row, 'workspace'), 'no workspace')}</span>`,
+          html`${resourceLink('volume', textOf(row, 'workspace'), textOf(row, 'resource_name'))} <span class="empty">${named(textOf(row, 'workspace'), 'no workspace')}</span>`,
       },
       { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
       { head: 'Mounted by', cell: (row) => named(textOf(row, 'mounters'), 'nobody') },

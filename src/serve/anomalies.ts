@@ -21,7 +21,7 @@ import {
   pageTheme,
 } from '../charts/index.ts';
 import { parseFact, wordsOf } from '../findings/index.ts';
-import { anomalyAddress, resourceAddress } from '../text/dashboard-address.ts';
+import { anomalyAddress } from '../text/dashboard-address.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
@@ -31,7 +31,7 @@ import { deploymentsBeforeTable } from './deployments.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
-import { figure, named, table } from './layout.ts';
+import { figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
@@ -312,8 +312,7 @@ function driversTable(row: SqlRow, drivers: readonly Driver[]): Markup {
     [
       {
         head: 'Resource',
-        cell: ({ resourceName }) =>
-          html`<a href="${resourceAddress(text(row, 'resource_type'), text(row, 'workspace'), resourceName)}">${named(resourceName, 'no name')}</a>`,
+        cell: ({ resourceName }) => resourceLink(text(row, 'resource_type'), text(row, 'workspace'), resourceName),
       },
       { head: 'USD', isNumber: true, cell: ({ cost }) => money(cost) },
       { head: 'Expected', isNumber: true, cell: ({ expected }) => money(expected) },

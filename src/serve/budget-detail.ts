@@ -5,14 +5,13 @@ import { daysLeft, othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { groupedAmount, moneyText, usdUnit } from '../money/money.ts';
-import { resourceAddress } from '../text/dashboard-address.ts';
 import { formatInstant } from '../time/time.ts';
 import { shownSql } from './books/index.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
 import type { Filters } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { money } from './format.ts';
-import { figure, named, table } from './layout.ts';
+import { figure, named, resourceLink, table } from './layout.ts';
 import { BusyError } from './limiter.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -59,7 +58,7 @@ ${
         {
           head: 'Resource',
           cell: (driver) =>
-            html`<a href="${resourceAddress(driver.resourceType, driver.workspace, driver.resourceName)}">${named(driver.resourceName, 'no name')}</a> <span class="empty">${named(driver.resourceType, '')}</span>`,
+            html`${resourceLink(driver.resourceType, driver.workspace, driver.resourceName)} <span class="empty">${named(driver.resourceType, '')}</span>`,
         },
         { head: 'Workspace', cell: ({ workspace }) => named(workspace, 'no workspace') },
         { head: driverUnit, isNumber: true, cell: ({ cost }) => money(cost, { unit: driverUnit }) },

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { basename, extname, join, relative, sep } from 'node:path';
-import { findExports, type Manifest, readManifest } from '../reports/exports/index.ts';
+import { findExports, type Manifest, monthFolder, readManifest } from '../reports/exports/index.ts';
 import { fileTypes } from '../tables/file-formats.ts';
 
 /** More are not read: a folder may hold years of exports. */
@@ -20,30 +20,31 @@ export interface StoredExport {
   readonly manifest: Manifest;
 }
 
-/**
- * The exports of these reports, or all of them, newest books first. Manifests that are damaged, or replaced at this moment,
- * are left out.
- */
-export async function exportsOf(dir: string, reports?: readonly string[]): Promise<readonly StoredExport[]> {
+/** Which exports are asked for: those of some reports, or those that may have files of a month, `2026-10`. */
+type AskedExports = { readonly reports: readonly string[] } | { readonly month: string };
+
+/** Exports, newest books first. Manifests that are damaged, or replaced at this moment, are left out. */
+export async function exportsOf(dir: string, asked: AskedExports): Promise<readonly StoredExport[]> {
   const root = exportsFolder(dir);
   const all = await findExports(root).catch(() => []); // nothing was written yet
-  const folders = all.filter(
-    (folder) =>
-      reports === undefined ||
-      relative(root, folder)
-        .split(sep)
-        .some((part) => reports.includes(part)),
-  );
+  const folders = all.filter((folder) => mayHold(relative(root, folder).split(sep), asked));
   const found: StoredExport[] = [];
   let left = mostManifestBytes;
   // One after the other, the last months first: anybody may have written them.
   for (const folder of folders.slice(-maxManifests).reverse()) {
     const stored = await readManifest(folder, undefined, left).catch(() => undefined);
     left -= stored?.bytes ?? 0;
-    if (stored === undefined || reports?.includes(stored.manifest.report) === false) continue;
+    if (stored === undefined) continue;
+    if ('reports' in asked && !asked.reports.includes(stored.manifest.report)) continue;
     found.push({ folder: relative(root, folder).replaceAll(sep, '/'), manifest: stored.manifest });
   }
   return found.sort((a, b) => (a.manifest.asOf < b.manifest.asOf ? 1 : -1));
+}
+
+/** Whether a folder, by the parts of its path, may hold what is asked for: an export of one month has it in its path. */
+function mayHold(parts: readonly string[], asked: AskedExports): boolean {
+  if ('reports' in asked) return parts.some((part) => asked.reports.includes(part));
+  return parts.includes(monthFolder(asked.month)) || !parts.some((part) => part.startsWith(monthFolder('')));
 }
 
 /** The statements among the exports. */

@@ -1,4 +1,5 @@
 import { type Chart, chartToSvg, type ExactNumbers } from '../charts/index.ts';
+import { resourceAddress } from '../text/dashboard-address.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { shownInstant } from '../time/time.ts';
 import type { AssetUrls } from './assets.ts';
@@ -213,6 +214,11 @@ export function json(value: unknown): string {
 /** A name from the platform: without control characters and marks that change the direction, at most 80 characters. */
 export function named(name: string | null | undefined, missing: string): string {
   return name === null || name === undefined || name === '' ? missing : oneLine(name, maxNameLength);
+}
+
+/** The name of a resource, which leads to its page. */
+export function resourceLink(...[type, workspace, name]: Parameters<typeof resourceAddress>): Markup {
+  return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a>`;
 }
 
 export interface Column<T> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { builtInReport, invoiceLines, readReports } from '../reports/questions/index.ts';
-import { anyName, resourceAddress } from '../text/dashboard-address.ts';
+import { anyName } from '../text/dashboard-address.ts';
 import {
   addCalendarMonths,
   dayMs,
@@ -12,11 +12,12 @@ import {
 } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { differingWords, readBooksState, readDifferingMonths } from './books-state.ts';
+import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { exportsOf } from './export-files.ts';
 import { exportsTable, filesOf, monthOf } from './exports-table.ts';
 import { money, quantity } from './format.ts';
-import { type Column, named, table } from './layout.ts';
+import { type Column, named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
@@ -67,13 +68,13 @@ export async function monthPage(request: PageRequest): Promise<Page> {
     readBooksState(view),
     readDifferingMonths(view),
     readReports(join(project.dir, 'sql')),
-    exportsOf(project.dir),
+    exportsOf(project.dir, { month: name }),
   ]);
   const files = filesOf(exports).filter((file) => monthOf(file) === name);
   return {
     path: '/months',
     title: monthName(month.start),
-    body: html`<p>${neighbours(rows, name)}<a href="/months">All months</a> · <a href="${costsOfMonth(month.start)}">Its costs</a></p>
+    body: html`<p>${neighbours(rows, name)}<a href="/months">All months</a> · <a href="${costsOfMonth(month.start, state.completeThrough)}">Its costs</a></p>
 <p class="finding">${findingOf(month, state.completeThrough)}</p>
 ${differingWords(differing.filter((each) => each.month === name)).map((line) => html`<p>${line}</p>`)}
 <section>${accountsTable(month)}</section>
@@ -122,9 +123,10 @@ function sinceOf(
   return { day: from.slice(0, 10), words: `in the last ${usualDays} days`, isWrong, from };
 }
 
-function costsOfMonth(start: Instant): string {
-  const last = formatInstant(addCalendarMonths(start, 1) - dayMs).slice(0, 10);
-  return `/explore?from=${formatInstant(start).slice(0, 10)}&to=${last}&group=workspace`;
+function costsOfMonth(start: Instant, completeThrough: string | null): string {
+  const to = addCalendarMonths(start, 1);
+  const through = completeThrough === null ? to : Date.parse(completeThrough);
+  return costsAddress({ window: { from: start, to }, through, step: 'day', groupBy: 'workspace' });
 }
 
 function neighbours(rows: readonly SqlRow[], name: string): Markup[] {
@@ -267,7 +269,7 @@ function linesTable({ lines, accounts, row }: Month): Markup {
 function resourceCell(row: SqlRow): Markup {
   const [type, workspace, name] = ['resource_type', 'workspace', 'resource_name'].map((key) => row[key]);
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
-  return html`<a href="${resourceAddress(text(type) ?? anyName, text(workspace), text(name))}">${named(text(name), 'no name')}</a> <span class="empty">${named(text(workspace), 'no workspace')}</span>`;
+  return html`${resourceLink(text(type) ?? anyName, text(workspace), text(name))} <span class="empty">${named(text(workspace), 'no workspace')}</span>`;
 }
 
 /** Corrections of earlier months that the month bills (`in`), or of this month that later months bill (`out`). */

@@ -11,7 +11,7 @@ import {
 } from '../charts/index.ts';
 import type { OpenAlert } from '../findings/index.ts';
 import { textOrUndefined } from '../tables/optional-text.ts';
-import { anomalyAddress, budgetAddress, resourceAddress } from '../text/dashboard-address.ts';
+import { anomalyAddress, budgetAddress } from '../text/dashboard-address.ts';
 import { type BooksKnown, comparedWith } from '../time/compared.ts';
 import {
   addCalendarMonths,
@@ -37,7 +37,7 @@ import { costsAddress } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
-import { figure, named, table } from './layout.ts';
+import { figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import { readMoverReasons, readMovers } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -59,18 +59,24 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, status, budgets, trust, differing] = await Promise.all([
+  const changed = readMovers(view, {
+    days: moverDays,
+    through,
+    completeFrom: state.completeFrom,
+    count: moversShown,
+  });
+  const [month, trend, movers, reasons, status, budgets, trust, differing] = await Promise.all([
     readMonth(view, state.month.start, { through, completeFrom: state.completeFrom }),
     readTrend(view, through),
-    readMovers(view, { days: moverDays, through, completeFrom: state.completeFrom, count: moversShown }),
+    changed,
+    // Anomalies and deployments name what others may not see.
+    isAll ? changed.then(({ compared }) => readMoverReasons(view, compared)) : [],
     // Alerts name budgets and workspaces that others may not see.
     isAll ? statusOf(request) : undefined,
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
     readDifferingMonths(view),
   ]);
-  // Anomalies and deployments name what others may not see.
-  const reasons = isAll ? await readMoverReasons(view, movers.compared) : [];
   return {
     path: '/',
     title: 'Overview',
@@ -91,11 +97,11 @@ ${status === undefined ? '' : alertsSection(alertsOf(status))}`,
 /** The resources whose costs changed most, by how much, and why, as far as the books know. */
 function moversTable({ rows, compared }: Awaited<ReturnType<typeof readMovers>>, reasons: readonly SqlRow[]): Markup {
   const isSame = (a: SqlRow, b: SqlRow) =>
-    ['workspace', 'resource_type', 'resource_name'].every((name) => (a[name] ?? '') === (b[name] ?? ''));
+    ['account', 'workspace', 'resource_type', 'resource_name'].every((name) => (a[name] ?? '') === (b[name] ?? ''));
   return table(
     `Biggest changes: the last ${moverDays} days against the ${moverDays} before`,
     [
-      { head: 'Resource', cell: (row) => resourceLink(row) },
+      { head: 'Resource', cell: (row) => resourceCell(row) },
       { head: 'Workspace', cell: (row) => named(String(row['workspace'] ?? ''), 'no workspace') },
       { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
       { head: 'Change', isNumber: true, cell: (row) => money(String(row['change']), { isSigned: true }) },
@@ -355,9 +361,9 @@ function severityWord(severity: string): Markup {
   return html`<span class="state ${severity === 'critical' ? 'bad' : severity === 'warning' ? 'warn' : ''}">${severity}</span>`;
 }
 
-function resourceLink(row: Readonly<Record<string, unknown>>): Markup {
+function resourceCell(row: Readonly<Record<string, unknown>>): Markup {
   const [type = '', workspace, name] = [row['resource_type'], row['workspace'], row['resource_name']].map((part) =>
     String(part ?? ''),
   );
-  return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a> <span class="state">${named(type, '')}</span>`;
+  return html`${resourceLink(type, workspace, name)} <span class="state">${named(type, '')}</span>`;
 }

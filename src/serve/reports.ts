@@ -26,7 +26,7 @@ export async function reportsPage({ project, view }: PageRequest): Promise<Page>
   const statements = await exportsTable(
     {
       caption: 'Statements of months',
-      files: filesOf(await exportsOf(project.dir, statementNames)),
+      files: filesOf(await exportsOf(project.dir, { reports: statementNames })),
       empty: 'None yet: "costbook statement --month" writes them.',
     },
     { view, reports },
@@ -61,7 +61,7 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
   const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
   if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
   const empty = `None yet: "costbook report ${named(report.name, '')}" writes them.`;
-  const files = filesOf(await exportsOf(project.dir, [report.name]));
+  const files = filesOf(await exportsOf(project.dir, { reports: [report.name] }));
   const exports = await exportsTable({ caption: 'Its files', files, empty }, { view, reports });
   const whyNot = whyNotHere(report);
   if (whyNot !== undefined) {

@@ -1,5 +1,5 @@
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
-import { type AddressPart, resourceAddress } from '../text/dashboard-address.ts';
+import type { AddressPart } from '../text/dashboard-address.ts';
 import { type BooksKnown, comparedWith } from '../time/compared.ts';
 import {
   addCalendarMonths,
@@ -27,7 +27,7 @@ import {
   unitPrice,
 } from './explored.ts';
 import { amount, money, price, quantity, relative } from './format.ts';
-import { type Column, figure, named, table } from './layout.ts';
+import { type Column, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { executionsTable, partsTable } from './resource-parts.ts';
@@ -138,7 +138,7 @@ function choicePage(matches: readonly SqlRow[]): Page {
           head: 'Resource',
           cell: (row) => {
             const { type, workspace, name } = resourceNamesOf(row);
-            return html`<a href="${resourceAddress(type, workspace, name)}">${named(name, 'no name')}</a>`;
+            return resourceLink(type, workspace, name);
           },
         },
         { head: 'Type', cell: (row) => named(textOf(row, 'resource_type'), 'no type') },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anomalyAddress, resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
@@ -103,6 +103,10 @@ test('the overview says why costs changed: an anomaly with its page, a deploymen
   const own = await dashboardProject(
     dashboardBooks({
       costs: [
+        {
+          ...{ account: 'acc_two', workspace: 'south', resource_name: 'secret-box', resource_uuid: 'other' },
+          ...{ bucket_start: '2026-10-03 05:00:00', cost: '8', usage: '1' },
+        },
         { workspace: 'south', resource_name: 'fresh', bucket_start: '2026-10-03 05:00:00', cost: '9', usage: '1' },
       ],
       anomalies: [
@@ -121,6 +125,8 @@ test('the overview says why costs changed: an anomaly with its page, a deploymen
   expect(text).toMatch(
     /secret-box<\/a>(?:(?!<\/tr>).)*unusual since 2026-10-01<\/a>; deployed or changed 2026-10-01 04:00/,
   );
+  // Not that of a resource of the same name in another account.
+  expect(text.match(/unusual since/g)).toHaveLength(1);
   expect(text).toMatch(/fresh<\/a>(?:(?!<\/tr>).)*<td class="number">\s*<\/td><td>new<\/td>/);
   expect(text.indexOf('Biggest changes')).toBeLessThan(text.indexOf('Open alerts'));
 });
@@ -421,7 +427,14 @@ describe('the page of a month', () => {
   test('opens its statement in the browser, where it can run and load nothing', async () => {
     const made = await runCli(['statement', '--month', '2026-10', '--dir', dir, '--now', '2026-10-04T15:00:00Z']);
     expect(made.exitCode, made.stderr).toBe(0);
+    // A page reads some hundreds of manifests at most: those of other months do not count.
+    const others = Array.from({ length: 301 }, (_, n) => join(dir, 'exports', `z${n}`, 'BILLING_PERIOD=2026-09'));
+    for (const folder of others) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, '_manifest'), '{}');
+    }
     const { text } = await served.get('/months/2026-10');
+    for (const folder of others) await rm(dirname(folder), { recursive: true });
     const [, link = ''] = /<a href="(\/exports\?[^"]+&amp;open=1)">/.exec(text) ?? [];
     const answer = await fetch(`${served.url}${link.replaceAll('&amp;', '&')}`);
     expect(answer.headers.get('content-disposition')).toMatch(/^inline/);

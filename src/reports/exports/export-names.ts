@@ -49,10 +49,15 @@ export function exportPlace(
   ];
   const behind = [
     ...others.filter(({ hasDefault }) => !hasDefault).map(({ name, display }) => segmentOf(name, display)),
-    ...(month === undefined || month.display === null ? [] : [segmentOf('BILLING_PERIOD', month.display)]),
+    ...(month === undefined || month.display === null ? [] : [monthFolder(textOf(month.display))]),
   ];
   const reportFolder = below(root, ...front, report);
   return { root, reportFolder, folder: below(reportFolder, ...behind) };
+}
+
+/** The folder of the exports of a month, `2026-10`. */
+export function monthFolder(month: string): string {
+  return segment('BILLING_PERIOD', month);
 }
 
 /** Makes the folders of an export. Throws as `makeFolders`. */

@@ -1,5 +1,5 @@
 export { type ContentOfExport, contentOfExport, copyFacts, filesOfManifest } from './export-content.ts';
-export { parquetPartIn } from './export-names.ts';
+export { monthFolder, parquetPartIn } from './export-names.ts';
 export { readExportsJournal } from './exports-journal.ts';
 export { exportsInOthers, findExports } from './find-exports.ts';
 export { type Manifest, manifestName, readManifest, sha256OfText } from './manifest.ts';
