@@ -87,63 +87,6 @@ listed_states as (
   select * from ledger.resources
 ),
 --! include: idle_resources
--- What nobody runs or restores any more. Its cost is part of other costs, so only its size and age are known.
-known as (select account, max(known_until) as known_until from named group by account),
-held as (
-  select images.account, 'unused image' as state, images.workspace, 'image' as resource_type, images.resource_name,
-    images.created_at, resource_use.last_used_at, images.size_bytes,
-    'last deployed ' || strftime(resource_use.last_used_at, '%Y-%m-%d') || '; nothing runs it' as reason
-  from listed_states as images
-  join ledger.resource_use as resource_use
-    on resource_use.account = images.account
-    and resource_use.workspace = images.workspace
-    and resource_use.resource_type = 'image'
-    and resource_use.resource_name = images.resource_name
-  where images.resource_type = 'image' and images.valid_to is null
-    and not exists (
-      from listed_states as workloads
-      left join (
-        select account, workspace, resource_type, resource_name, image from ledger.resource_runtimes
-      ) as runtimes
-        on runtimes.account = workloads.account
-        and runtimes.resource_type = workloads.resource_type
-        and runtimes.workspace = workloads.workspace
-        and runtimes.resource_name = workloads.resource_name
-      where workloads.account = images.account
-        and workloads.workspace = images.workspace
-        and workloads.resource_type in ('agent', 'job', 'mcp_server', 'sandbox')
-        and workloads.valid_to is null
-        and workloads.status is distinct from 'TERMINATED'
-        and split_part(images.resource_name, '/', 2)
-          in (workloads.resource_name, split_part(split_part(split_part(runtimes.image, '/', -1), ':', 1), '@', 1))
-    )
-  union all
-  select account, 'old snapshots', workspace, 'snapshot', attached_to, min(created_at), max(created_at), null,
-    count(*) || ' snapshot' || case when count(*) = 1 then '' else 's' end || ' of a sandbox that is gone'
-  from listed_states as snapshots
-  where resource_type = 'snapshot' and valid_to is null
-    and not exists (
-      from listed_states as sandboxes
-      where sandboxes.account = snapshots.account
-        and sandboxes.workspace = snapshots.workspace
-        and sandboxes.resource_type = 'sandbox'
-        and sandboxes.resource_name = snapshots.attached_to
-        and sandboxes.valid_to is null
-    )
-  group by account, workspace, attached_to
-),
-found as (
-  select *, cast(null as bigint) as size_bytes from unused
-  union all by name
-  select
-    held.account, held.state, held.workspace, held.resource_type, held.resource_name, known.known_until,
-    held.created_at as storage_start, held.last_used_at as unused_since, held.last_used_at, held.size_bytes,
-    'listing' as idle_by, held.reason
-  from held
-  join known using (account)
-  where held.last_used_at <= known.known_until - to_days($days)
-    and ($workspace is null or held.workspace = $workspace)
-),
 storage as (
   select
     named.series_id,
@@ -194,7 +137,6 @@ select
   unused.unused_since,
   cast(date_diff('hour', unused.unused_since, unused.known_until) // 24 as integer) as unused_days,
   cast(spent.cost as decimal(38, 12)) as storage_cost_since,
-  -- 730/24 of a day in whole trillionths of a dollar, because a quotient of decimals would be a DOUBLE.
   cast(
     cast(
       (cast(unused.storage_cost_of_last_day * 1000000000000 as hugeint) * 365 + 6) // 12 as decimal(38, 0)
@@ -203,11 +145,7 @@ select
   unused.known_until,
   unused.idle_by,
   unused.reason,
-  cast(
-    cast(
-      (cast(unused.cost_of_last_day * 1000000000000 as hugeint) * 365 + 6) // 12 as decimal(38, 0)
-    ) * 0.000000000001 as decimal(38, 12)
-  ) as cost_per_month,
+  unused.cost_per_month,
   unused.status,
   unused.runtime_state,
   unused.last_used_at,

@@ -23,7 +23,9 @@ select
   day_costs.from_time as valid_at,
   day_costs.day as bucket_start,
   day_costs.cost,
-  day_costs.usage
+  day_costs.usage,
+  day_costs.first_bucket,
+  day_costs.last_used_bucket
 from memory.main.day_costs as day_costs
 join visible_owners
   on visible_owners.series_id = day_costs.series_id and visible_owners.from_time = day_costs.from_time;

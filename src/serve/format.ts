@@ -10,12 +10,14 @@ export type Figure = readonly [
     | 'anomaly_impact'
     | 'budget_end'
     | 'budget_spent'
+    | 'idle_cost'
     | 'month_billed'
     | 'month_closed_cost'
     | 'month_cost'
     | 'month_cost_complete'
     | 'month_end'
-    | 'owner_cost',
+    | 'owner_cost'
+    | 'savings',
   subject: string,
 ];
 

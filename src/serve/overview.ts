@@ -42,6 +42,7 @@ import { html, type Markup } from './markup.ts';
 import { readMoverReasons, readMovers } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
 import { problemsSection, type Shown, statusOf } from './problems.ts';
+import { readSavings, savingsTile } from './savings.ts';
 
 const moversShown = 8;
 const moverDays = 7;
@@ -65,7 +66,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     completeFrom: state.completeFrom,
     count: moversShown,
   });
-  const [month, trend, movers, reasons, status, budgets, trust, differing] = await Promise.all([
+  const [month, trend, movers, reasons, status, budgets, trust, differing, savings] = await Promise.all([
     readMonth(view, state.month.start, { through, completeFrom: state.completeFrom }),
     readTrend(view, through),
     changed,
@@ -76,11 +77,12 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     isAll ? mostUrgentBudgets(request) : '',
     isAll ? readTrust(view, now) : undefined,
     readDifferingMonths(view),
+    readSavings(view),
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state, trust, differing)}
+    body: html`${tiles(month, state, { trust, differing, savings })}
 <div class="grid">
 ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
 ${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
@@ -276,8 +278,15 @@ function trustWords({ compared, unproven, run }: Trust): Markup {
 function tiles(
   { name, beforeName, start, spent, before, notCompared, noForecast, forecast }: Month,
   state: BooksState,
-  trust: Trust | undefined,
-  differing: readonly DifferingMonth[],
+  {
+    trust,
+    differing,
+    savings,
+  }: {
+    readonly trust: Trust | undefined;
+    readonly differing: readonly DifferingMonth[];
+    readonly savings: Awaited<ReturnType<typeof readSavings>>;
+  },
 ): Markup {
   const change = before === undefined ? undefined : relative(spent, before);
   return html`<dl class="tiles">
@@ -293,6 +302,7 @@ function tiles(
       ? html`<span class="big">none</span><div class="note">${noForecast === undefined ? '"costbook alert" makes and stores a forecast.' : `"costbook alert" could make none yet: ${noForecast}.`}</div>`
       : html`<span class="big">${money(forecast.mean, { figure: ['month_end', formatMonth(start)] })}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
+${savingsTile(savings)}
 <div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
   }.${differingWords(differing).map((line) => html`<br>${line}`)}${trust === undefined ? '' : trustWords(trust)}</div></dd></div>

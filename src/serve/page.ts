@@ -9,6 +9,7 @@ export const menu = [
   { path: '/explore', name: 'Explore' },
   { path: '/budgets', name: 'Budgets' },
   { path: '/anomalies', name: 'Anomalies' },
+  { path: '/savings', name: 'Savings' },
   { path: '/allocation', name: 'Allocation' },
   { path: '/months', name: 'Months' },
   { path: '/reports', name: 'Reports' },

@@ -78,7 +78,10 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     view.rows('resource_deployments', { ...names, is_owner: isOwner }),
     // Other owners had it before, or will.
     isOwner ? [] : view.rows('resource_owners', names),
-    readUse(view, names, through),
+    view.rows('resource_use', {
+      ...{ type: names.type, name: names.name, workspace_name: names.workspace },
+      ...useAsked(view, through),
+    }),
     // Listings are of all costs, as owners are.
     isOwner ? [] : view.rows('resource_parts', names),
     isOwner ? [] : view.rows('resource_executions', names),
@@ -104,18 +107,9 @@ ${isOwner ? '' : html`<section>${ownersTable(owners)}</section>`}`,
   };
 }
 
-/** A resource without use for so many days is idle, as in the report idle. */
-const idleDays = 14;
-
-/** When the resource was last used; single hours are read in the days only that decide it. */
-async function readUse(view: BooksView, names: ResourceNames, through: Instant): Promise<readonly SqlRow[]> {
-  const [days] = await view.rows('resource_use_days', names);
-  const dayOf = (name: string) => (days === undefined ? null : textOf(days, name));
-  return view.rows('resource_use', {
-    ...{ type: names.type, name: names.name, workspace_name: names.workspace, workspace: null },
-    ...{ used_day: dayOf('used_day'), storage_day: dayOf('storage_day'), since: dayOf('since') },
-    ...{ until: formatInstant(floorDay(through)), days: idleDays, is_owner: view.scope.kind === 'owner' },
-  });
+/** What the statements about use bind: a resource without use for so many days is idle, as in the report idle. */
+export function useAsked({ scope }: BooksView, through: Instant) {
+  return { until: formatInstant(floorDay(through)), days: 14, workspace: null, is_owner: scope.kind === 'owner' };
 }
 
 /** The names of a resource in a row. */

@@ -49,6 +49,7 @@ import { type Download, menu, type Page, type PagePath, type PageRequest } from 
 import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
+import { savingsFile, savingsPage } from './savings.ts';
 import { sqlPage } from './sql.ts';
 
 export interface Dashboard {
@@ -121,6 +122,7 @@ const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
   '/explore': { make: explorePage, isScoped: true },
   '/budgets': { make: budgetsPage },
   '/anomalies': { make: anomaliesPage },
+  '/savings': { make: savingsPage, isScoped: true },
   '/allocation': { make: allocationPage },
   '/months': { make: monthsPage },
   '/reports': { make: reportsPage },
@@ -222,6 +224,9 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       limited(context, () => answerDownload(context, make, { snapshots, options })),
     );
   }
+  app.get('/savings.csv', (context) =>
+    limited(context, () => answerDownload(context, savingsFile, { snapshots, options })),
+  );
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => say(context, noPage(context), 404));
   app.onError((error, context) => answerError(error, context, access, options.log));

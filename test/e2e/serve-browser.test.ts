@@ -12,7 +12,7 @@ const query = 'select resource_name, sum(cost) as cost from costs group by all o
 const paths = [
   ...['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/months/2026-10', '/health'],
   ...['/explore?shape=table&group=label:service', '/explore?measure=price&shape=lines&step=hour&workspace=north'],
-  ...['/budgets', '/anomalies', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
+  ...['/budgets', '/anomalies', '/savings', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
   ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],
 ];
 

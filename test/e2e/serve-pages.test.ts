@@ -113,7 +113,10 @@ test('the overview says why costs changed: an anomaly with its page, a deploymen
         {
           anomaly_key: 'anomaly/acc_one/south/2026-10-01',
           ...{ workspace: 'south', first_day: '2026-10-01', last_day: '2026-10-03', notified_day: '2026-10-02' },
-          detail: JSON.stringify({ drivers: [{ resourceName: 'secret-box', part: 90, cost: '6', expected: '1' }] }),
+          detail: JSON.stringify({
+            impacts: [5],
+            drivers: [{ resourceName: 'secret-box', part: 90, cost: '6', expected: '1' }],
+          }),
         },
       ],
       resource_events: [
@@ -663,7 +666,7 @@ describe('the page of SQL', () => {
 describe('every page', () => {
   test('shows hostile names as text', async () => {
     for (const path of [
-      ...['/budgets', '/budgets/southern', '/anomalies', anomalyAddress(anomalyKey)],
+      ...['/budgets', '/budgets/southern', '/anomalies', '/savings', anomalyAddress(anomalyKey)],
       ...['/allocation', resourceAddress('sandbox', 'north', 'box'), resourceAddress('sandbox', 'north', hostile)],
       ...['/resource/a/b/%3Cimg%20src=x%3E', '/budgets/%3Cimg%20src=x%3E', '/reports/%3Cimg%20src=x%3E'],
       ...['/allocation?month=%3Cimg%20src=x%3E', '/reports/own?%3Cimg%20src=x%3E=1', '/reports/own?run=1'],

@@ -281,6 +281,18 @@ export const surfaces: Readonly<Record<string, Surface>> = {
   allocationPage: page('/allocation'),
   closedAllocationPage: page('/allocation?month=2026-09'),
   anomaliesPage: page('/anomalies'),
+  savings: async (asked) => {
+    const [shown, file] = await Promise.all([page('/savings')(asked), asked.get('/savings.csv')]);
+    const costs = [...file.matchAll(/,(\d+\.\d{12}),/g)].map(([, cost = '']) => ({ cost }));
+    const total = { figure: 'savings', subject: 'books', surface: '/savings.csv', value: sumOf(costs, 'cost') };
+    const { rows } = JSON.parse(await asked.run('report', 'idle', '--json')) as { rows: Row[] };
+    const idle = rows.map(({ workspace, resource_type, resource_name, cost_per_month }) => ({
+      ...{ figure: 'idle_cost', subject: [workspace, resource_type, resource_name].join('/'), surface: 'report idle' },
+      value: String(cost_per_month),
+    }));
+    // The tile is on a page of other surfaces.
+    return [...(await page('/')(asked)), ...shown, total, ...idle];
+  },
   'mcp budgets': async ({ tool }) => ofBudgets((await tool('budgets'))['budgets'] as Row[], 'mcp budgets'),
   'mcp anomalies': async ({ tool }) =>
     ((await tool('anomalies'))['rows'] as Row[]).map(({ anomaly_key, impact }) => ({

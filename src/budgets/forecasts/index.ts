@@ -2,6 +2,7 @@ export { type AnomalyShares, noShares, partInBudget, readAnomalyShares } from '.
 export { dailyRate } from './daily-rate.ts';
 export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 export { aboutDay, forecastSentence, ordinal, perWords } from './forecast-words.ts';
+export { readRunaways } from './known-anomalies.ts';
 export { mainDriverOf } from './main-driver.ts';
 export { readForecasts, withForecasts } from './scope-forecasts.ts';
 export {

@@ -2,6 +2,7 @@ import { dayMs, dayNamed, formatInstant, type Instant } from '../../time/time.ts
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
 import type { AnomalyEvaluation, AnomalyRow } from '../../warehouse/watch/index.ts';
+import { toTrillionths } from '../rules/period-forecast.ts';
 import { dailyRate } from './daily-rate.ts';
 import { mainDriverOf } from './main-driver.ts';
 
@@ -197,6 +198,17 @@ export async function readAnomaliesKnown(
       ...newer.accounts.map((one) => [one.account, one.evaluatedThrough] as const),
     ]),
   };
+}
+
+/** An anomaly that still costs more than usual, and that nobody called fixed or intended. */
+export type Runaway = Pick<KnownAnomaly, 'key' | 'driver' | 'firstDay'> & AnomalyPlace & { readonly daily: bigint };
+
+/** The anomalies that go on, with what each costs more a day in trillionths of USD. */
+export async function readRunaways(connection: Connection, completeThrough: Instant): Promise<Runaway[]> {
+  const known = anomaliesLeftOut(await readAnomaliesKnown(connection, 0), completeThrough);
+  return known.flatMap(({ goingOn, ...one }) =>
+    goingOn === undefined || goingOn.until !== undefined ? [] : [{ ...one, daily: toTrillionths(goingOn.daily) }],
+  );
 }
 
 /** What the books knew of anomalies at each instant. */

@@ -28,6 +28,7 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   ],
   budgets: ['/budgets'],
   anomalies: ['/anomalies'],
+  savings: ['/savings'],
   allocation: ['2026-11', '2026-10', '2026-09', '2026-06', '2026-03', '2025-12'].map(
     (month) => `/allocation?month=${month}`,
   ),
