@@ -37,7 +37,8 @@ select
   anomalies.driver_part,
   anomalies.drivers,
   anomalies.anomaly_key,
-  anomalies.deployments
+  anomalies.deployments,
+  anomalies.excluded_reason
 from anomalies
 cross join bounds
 where anomalies.is_notified

@@ -32,6 +32,7 @@ select
   anomalies.driver_part,
   anomalies.drivers,
   anomalies.deployments,
+  anomalies.excluded_reason,
   newest_alert.fact
 from anomalies
 left join newest_alert on newest_alert.alert_key = anomalies.anomaly_key

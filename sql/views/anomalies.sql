@@ -28,6 +28,7 @@ select
   cast(json_extract_string(detail, '$.drivers[0].part') as decimal(18, 1)) as driver_part, --: Share of the driver in the impact, percent
   cast(json_extract(detail, '$.drivers') as varchar) as drivers, --: Resources with the largest changes, a JSON array
   cast(json_extract(detail, '$.deployments') as varchar) as deployments, --: What was deployed or changed of the drivers in the 48 hours before first_hour, most relevant first, at most ten, a JSON array; null if not known. Nothing says that it is the cause
+  json_extract_string(detail, '$.excluded.reason') as excluded_reason, --: Reason of the exclusion in jobs/budgets.yaml that covers it, so that no alert is sent; null without
   is_notified, --: Whether the anomaly calls for a notification
   recorded_at, --: When this state was recorded, UTC
   run_number --: Run that recorded this state

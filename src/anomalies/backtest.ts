@@ -1,4 +1,5 @@
 import type { Severity } from '../base/severity.ts';
+import { isOfResources } from '../budgets/forecasts/index.ts';
 import { type KnownCoverage, reachedAt, readKnown } from '../budgets/spend/index.ts';
 import { dayMs, dayName, dayNumber, floorDay, floorHour, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
@@ -7,6 +8,7 @@ import type { Connection } from '../warehouse/store/index.ts';
 import { type AnomalyKind, quietDays } from './detect.ts';
 import { anomalyKey } from './evaluate-books.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
+import { isExcludedPlace } from './exclusions.ts';
 import { pacesOf } from './explain.ts';
 import { usdText } from './fact.ts';
 import { type Notice, type NoticeReason, noticesOf, severityAt } from './notices.ts';
@@ -37,6 +39,8 @@ export interface AnomalyBacktest {
   /** From here on the books of every account were updated daily; undefined if nothing was ever loaded. */
   readonly recordedSince: Instant | undefined;
   readonly scopes: number;
+  /** Notifications that are left out, because an exclusion of whole places covers them. */
+  readonly excluded: number;
   /** By time, then by impact. */
   readonly events: readonly AnomalyBacktestEvent[];
 }
@@ -115,11 +119,17 @@ export async function backtestAnomalies(
     }
   }
   const paces = await readPaces(connection, nights);
-  const events = nights.flatMap((night) => eventsOf(night, paces, rules));
+  const all = nights.flatMap((night) => eventsOf(night, paces, rules));
+  // Which resources an anomaly was of, a replay does not know.
+  const places = rules.exclude.filter(({ scope }) => !isOfResources(scope));
+  const events = all.filter(
+    (event) => !places.some((one) => isExcludedPlace(one, event, dayName(dayNumber(event.at) - 1))),
+  );
   return {
     from: firstNight - dayMs,
     recordedSince: kept.length === 0 ? undefined : Math.max(...kept),
     scopes: replayed.length,
+    excluded: all.length - events.length,
     events: events.sort(
       (a, b) => a.at - b.at || Math.abs(Number(b.impact)) - Math.abs(Number(a.impact)) || (a.key < b.key ? -1 : 1),
     ),

@@ -37,6 +37,13 @@ export interface RunawayHours {
   readonly pace: string;
 }
 
+/** An exclusion, as it acts on an anomaly. */
+export interface ExcludedBy {
+  /** The last day on which it acts, UTC: `2026-12-31`; null if it has no end. */
+  readonly until: string | null;
+  readonly reason: string;
+}
+
 /** The explanation of an anomaly, over all its days so far. */
 export interface AnomalyDetail {
   /** Difference of each of its days from the expected cost in USD. */
@@ -69,7 +76,12 @@ export interface AnomalyDetail {
   readonly endedHour?: string | undefined;
   /** Whether it ended because the role of the token changed: its costs are in another workspace, or in none. */
   readonly isByAccess?: boolean | undefined;
+  /** The exclusion that covers it: it raises no alert. Undefined if none does. */
+  readonly excluded?: ExcludedBy | undefined;
 }
 
 /** What explains an anomaly, without its days. */
-export type Explanation = Omit<AnomalyDetail, 'impacts' | 'heldDays' | 'aboveDays' | 'notices' | 'endedHour'>;
+export type Explanation = Omit<
+  AnomalyDetail,
+  'impacts' | 'heldDays' | 'aboveDays' | 'notices' | 'endedHour' | 'excluded'
+>;

@@ -7,6 +7,7 @@ import type { DailyCosts } from './baseline.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import { type Episode, quietDays } from './detect.ts';
 import { againDays, evaluateScope, lateShare, readDays, type StoredEpisode } from './evaluate-scope.ts';
+import { markExcluded } from './exclusions.ts';
 import { type Explained, explain } from './explain.ts';
 import { usdText } from './fact.ts';
 import { barOfScope, fixedSince, type StoredFeedback } from './feedback.ts';
@@ -43,10 +44,13 @@ export async function evaluateAnomalies(connection: Connection, rules: AnomalyRu
   const hours = await watchHours(connection, {
     ...{ accounts: all, known: days.present, merged: access.merged, rules, feedback, newKey: anomalyKey },
   });
+  const changed = withNewer(days.anomalies, hours);
+  const present = withNewer(days.present, hours);
+  const marked = await markExcluded(connection, { present, changed }, rules);
   return {
     accounts: days.accounts,
-    anomalies: withNewer(days.anomalies, hours),
-    present: withNewer(days.present, hours),
+    anomalies: withNewer(changed, marked),
+    present: withNewer(present, marked),
     feedback,
   };
 }
@@ -412,6 +416,7 @@ function toRow(
     deploymentCount: explained.deploymentCount,
     ...(endedHour === undefined ? {} : { endedHour }),
     ...(isByAccess === true || known.isByAccess === true ? { isByAccess: true } : {}),
+    ...(known.excluded === undefined ? {} : { excluded: known.excluded }),
   };
   const day = (number: number | undefined) => (number === undefined ? null : dayName(number));
   return {

@@ -2,8 +2,9 @@ import type { Severity } from '../base/severity.ts';
 import { moneyOf, moneyText } from '../money/money.ts';
 import { dayMs, dayName, dayNamed } from '../time/time.ts';
 import type { AnomalyRow } from '../warehouse/watch/index.ts';
-import type { AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
+import type { AnomalyDetail, AnomalyNotice, Explanation, RunawayHours } from './detail.ts';
 import type { AnomalyKind, DetectionRules, Episode } from './detect.ts';
+import { excludedOf } from './exclusions.ts';
 import { type AnomalyFeedback, feedbackOn, type StoredFeedback } from './feedback.ts';
 import { dailyAt, type NoticeReason, noticesOf } from './notices.ts';
 import { type AnomalyPart, byCause, type Caused, type OneCause, partOf, together } from './one-cause.ts';
@@ -60,6 +61,8 @@ export interface AnomalyFact extends Explanation {
   readonly feedback?: readonly AnomalyFeedback[] | undefined;
   /** The budgets that it helps to exceed, or the one that ends closest to its amount; undefined if no budget covers it. */
   readonly budgets?: readonly PressedBudget[] | undefined;
+  /** The exclusion that covers it: it raises no alert. Undefined if none does. */
+  readonly excluded?: AnomalyDetail['excluded'];
   /** Who owns the resource that drives it, by the allocation rules: `team Research`; undefined if nobody is known. */
   readonly owner?: string | undefined;
 }
@@ -67,6 +70,8 @@ export interface AnomalyFact extends Explanation {
 /** The known alert of an anomaly: the fact with which it was last raised. */
 export interface KnownAnomaly {
   readonly isOpen: boolean;
+  /** Whether it ended because nobody looked for it any more, or because an exclusion covered it. */
+  readonly isWithdrawn?: boolean | undefined;
   readonly fact: Pick<
     AnomalyFact,
     'isOver' | 'firstDay' | 'lastDay' | 'impact' | 'severity' | 'revision' | 'notice' | 'lastNotice' | 'parts' | 'hours'
@@ -86,7 +91,8 @@ export interface FactsOfAnomalies {
 /**
  * The facts of anomalies to report, given the known alerts. Anomalies of one cause are one fact. An anomaly that has ended
  * is still reported if nobody was notified before. One that became usual ends without a message, unless it costs more and
- * is at least a warning and nobody called it expected or false. Pure.
+ * is at least a warning and nobody called it expected or false. Of what is excluded there are facts too, with the exclusion: an
+ * alert about it is withdrawn. Pure.
  */
 export function anomalyFacts(
   rows: readonly AnomalyRow[],
@@ -101,15 +107,34 @@ export function anomalyFacts(
   const isTold = (row: AnomalyRow) =>
     // An anomaly that was restated away before it was reported is not reported.
     row.is_notified && (heads.has(row.anomaly_key) || row.state !== 'restated');
-  const groups = byCause(
-    rows.filter(isTold),
-    (key) => heads.get(key),
-    (head) => known.get(head)?.isOpen !== false,
+  const told = rows.filter(isTold);
+  // An alert is withdrawn if all of its parts are excluded; otherwise they all stay in it.
+  const kept = new Set(
+    told.flatMap((row) => {
+      const head = heads.get(row.anomaly_key) ?? '';
+      return excludedOf(row) === undefined && known.get(head)?.isOpen === true ? [head] : [];
+    }),
+  );
+  const isOut = (row: AnomalyRow) => excludedOf(row) !== undefined && !kept.has(heads.get(row.anomaly_key) ?? '');
+  const groups = [told.filter((row) => !isOut(row)), told.filter(isOut)].flatMap((some) =>
+    byCause(
+      some,
+      (key) => heads.get(key),
+      (head) => known.get(head)?.isOpen !== false,
+    ),
   );
   return groups.flatMap((group): AnomalyFact[] => {
     const key = heads.get(group[0].row.anomaly_key) ?? group[0].row.anomaly_key;
     const before = known.get(key);
-    if (before?.isOpen === false && !group.some((one) => goesOnAfter(before.fact, one))) return [];
+    const excluded = isOut(group[0].row) ? excludedOf(group[0].row) : undefined;
+    if (excluded !== undefined) {
+      const own = group.length === 1 ? group[0] : together(group);
+      const state = before?.isOpen === true ? 'withdrawn' : 'raised';
+      const asked = { notify, state, completeThrough: completeThroughOf(own.row.account) } as const;
+      const parts = group.length === 1 ? {} : { parts: group.map(partOf) };
+      return [{ ...factOf(own, before?.fact, asked), key, ...parts, excluded }];
+    }
+    if (before?.isOpen === false && !group.some((one) => goesOnAfter(before, one))) return [];
     const own = group.length === 1 ? group[0] : withNotices(together(group), before?.fact, group, rules);
     const { row } = own;
     const feedback = group.flatMap((part) => feedbackOn(all, part.row.anomaly_key) ?? []);
@@ -133,11 +158,12 @@ export function anomalyFacts(
 }
 
 /**
- * Whether an anomaly whose hours had become usual goes on after the end was reported: a later day is unusual as well, or it
- * ran again on the same day.
+ * Whether an anomaly goes on after its alert ended: the alert was withdrawn; or its hours had become usual, and a later day is
+ * unusual as well, or it ran again on the same day.
  */
-function goesOnAfter({ hours }: KnownAnomaly['fact'], { row, detail }: Caused): boolean {
+function goesOnAfter({ fact: { hours }, isWithdrawn }: KnownAnomaly, { row, detail }: Caused): boolean {
   if (row.state !== 'open') return false;
+  if (isWithdrawn === true) return true;
   if (detail.endedHour !== undefined) return dayNamed(row.last_day) * dayMs >= Date.parse(detail.endedHour);
   return hours !== undefined && detail.hours !== undefined && detail.hours.from > hours.to;
 }
@@ -214,7 +240,18 @@ function episodeOf(row: AnomalyRow, { impacts, heldDays, aboveDays }: Caused['de
 }
 
 function factOf(
-  { row, detail: { impacts, notices = [], endedHour: _end, heldDays: _held, aboveDays: _above, ...detail } }: Caused,
+  {
+    row,
+    detail: {
+      impacts,
+      notices = [],
+      endedHour: _end,
+      excluded: _exclusion,
+      heldDays: _held,
+      aboveDays: _above,
+      ...detail
+    },
+  }: Caused,
   before: KnownAnomaly['fact'] | undefined,
   { notify, state, completeThrough }: Pick<AnomalyFact, 'notify' | 'state' | 'completeThrough'>,
 ): AnomalyFact {

@@ -5,6 +5,7 @@ export { eventWords, settingWords, whenWords } from './deployment-words.ts';
 export { type Deployment, deploymentsOf } from './deployments.ts';
 export { type AnomalyState, evaluateAnomalies } from './evaluate-books.ts';
 export { firstTimeDays } from './evaluate-scope.ts';
+export { excludedWords, exclusionsJson, exclusionWords, hasExpired } from './exclusions.ts';
 export { type AnomalyFact, anomalyFacts, withFeedback } from './fact.ts';
 export { type AnomalyFeedback, barsInForce, feedbackGiven, feedbackOn, type StoredFeedback } from './feedback.ts';
 export { readFeedback } from './feedback-of-books.ts';

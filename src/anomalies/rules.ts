@@ -14,6 +14,7 @@ import {
   readYamlFile,
 } from '../yaml/index.ts';
 import type { DetectionRules } from './detect.ts';
+import { type Exclusion, readExclusions } from './exclusions.ts';
 
 /** The rules of anomalies, and the sinks to notify. */
 export interface AnomalyRules extends DetectionRules {
@@ -23,16 +24,27 @@ export interface AnomalyRules extends DetectionRules {
   readonly notify: readonly string[];
   /** Newest hours that cost this many times the usual are reported before their day is complete; undefined if none are. */
   readonly hourlyTimes: number | undefined;
+  /** Costs whose anomalies raise no alert; the first that covers one counts. */
+  readonly exclude: readonly Exclusion[];
 }
 
 /** The defaults, used if jobs/budgets.yaml sets nothing. */
 export const usualRules: AnomalyRules = {
   ...{ isOn: true, minAmount: 5, minShare: 0.3, minDays: 14, notify: [] },
   hourlyTimes: 20,
+  exclude: [],
 };
 
 /** The keys of `anomalies`; the JSON schema is generated from them. */
-export const anomalyKeys = ['enabled', 'minAmount', 'minPercent', 'minDays', 'hourlyTimes', 'notify'] as const;
+export const anomalyKeys = [
+  'enabled',
+  'minAmount',
+  'minPercent',
+  'minDays',
+  'hourlyTimes',
+  'notify',
+  'exclude',
+] as const;
 const anomaliesRule: MappingRule = {
   keys: anomalyKeys,
   expected: 'a key such as minAmount: 5 USD; write one or remove it',
@@ -93,6 +105,7 @@ export function parseAnomalyRules({
     minShare: readValue(keys?.get('minPercent'), parseShare, problems) ?? usualRules.minShare,
     minDays: readValue(keys?.get('minDays'), parseDays, problems) ?? usualRules.minDays,
     notify: readNames(keys?.get('notify'), sinkParser(sinks), 'a list of sinks', problems) ?? usualRules.notify,
+    exclude: readExclusions(keys?.get('exclude'), problems),
   };
   problems.throwIfAny();
   return rules;

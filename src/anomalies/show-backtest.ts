@@ -8,7 +8,7 @@ import type { AnomalyRules } from './rules.ts';
 
 /** A back-test of the anomaly rules as data. */
 export function anomaliesToJson(
-  { from, recordedSince, scopes, events }: AnomalyBacktest,
+  { from, recordedSince, scopes, excluded, events }: AnomalyBacktest,
   { isOn, minAmount, minShare, minDays, notify }: AnomalyRules,
   state: CompleteThrough,
   now: Instant,
@@ -22,6 +22,7 @@ export function anomaliesToJson(
     // Without the holidays, which the configuration shows.
     rules: { isOn, minAmount, minShare, minDays, notify },
     scopes,
+    excluded,
     events: events.map(({ at, ...event }) => ({
       day: dayOf(at),
       at: formatInstant(at),
@@ -46,7 +47,7 @@ const happenings: Readonly<Record<AnomalyBacktest['events'][number]['what'], str
 
 /** A back-test of the anomaly rules as a table and sentences. */
 export function describeAnomalies(
-  { from, recordedSince, scopes, events }: AnomalyBacktest,
+  { from, recordedSince, scopes, excluded, events }: AnomalyBacktest,
   rules: AnomalyRules,
   now: Instant,
   layout: TableLayout,
@@ -81,6 +82,9 @@ export function describeAnomalies(
     `Anomalies over ${formatWindow({ start: from, end: now })}, of at least ${rules.minAmount} USD and ` +
       `${Math.round(rules.minShare * 100)} % a day: ${counted(found, 'anomaly', 'anomalies')} in ${scopes} scopes, ` +
       `${(found / Math.max(months, 1 / 30)).toFixed(1)} in 30 days; reported again ${times(again)}.`,
+    ...(excluded === 0
+      ? []
+      : [`Left out, because exclusions of whole places cover them: ${counted(excluded, 'notification')}.`]),
     ...(rules.isOn ? [] : ['They are not enabled: "costbook alert" reports none of them.']),
   ];
   if (events.some(({ at }) => !wasRecorded(at, recordedSince))) {

@@ -319,6 +319,7 @@ function toRow(found: Found, explained: Explained | undefined, { rules, newKey }
     const detail: AnomalyDetail = { ...(JSON.parse(before.detail) as AnomalyDetail), impacts, hours };
     return { ...before, state, ended_day: endedDay, impact: usdText(sumOf(impacts)), detail: JSON.stringify(detail) };
   }
+  const { excluded } = (before === undefined ? {} : JSON.parse(before.detail)) as Pick<AnomalyDetail, 'excluded'>;
   const episode = episodeOf(found);
   const severity = severityAt(episode, episode.firstDay, rules, Number(hours.pace));
   const { cost, ...explanation } = explained ?? {
@@ -335,6 +336,7 @@ function toRow(found: Found, explained: Explained | undefined, { rules, newKey }
     firstHour: hours.from,
     pace: hours.pace,
     hours,
+    ...(excluded === undefined ? {} : { excluded }),
   };
   return {
     anomaly_key: before?.anomaly_key ?? newKey(scope, episode),

@@ -5,6 +5,9 @@ import {
   anomalyFacts,
   anomalyWords,
   barsInForce,
+  excludedWords,
+  exclusionsJson,
+  exclusionWords,
   explanationLines,
   loadAnomalyRules,
   readFeedback,
@@ -20,7 +23,7 @@ import { options } from '../options/table.ts';
 import { completenessOf, describeCompleteness } from '../reports/formats/index.ts';
 import { folded } from '../terminal/index.ts';
 import { forTerminal } from '../text/safe-text.ts';
-import { dayMs, formatInstant } from '../time/time.ts';
+import { dayMs, formatInstant, type Instant } from '../time/time.ts';
 import { withBooks } from '../warehouse/integrity/index.ts';
 import type { Command } from './command.ts';
 
@@ -55,14 +58,25 @@ export const anomaliesCommand: Command = {
         );
       }
       const asked = rows.find((row) => row.anomaly_key === key);
-      const rule = asked === undefined ? undefined : ruleOf(asked, rulesOf(context.dir), feedback);
+      const [rules, now] = [rulesOf(context.dir), context.effects.now()];
+      const rule = asked === undefined ? undefined : ruleOf(asked, rules, feedback);
       const bars = key === undefined ? barsInForce(feedback) : [];
+      const exclude = key === undefined ? rules.exclude : [];
       const anomalies = facts.map((fact) => toJson(fact, rule));
       await context.answer(
-        { completeThrough, settledThrough, anomalies, ...(key === undefined ? { bars } : {}) },
+        {
+          completeThrough,
+          settledThrough,
+          anomalies,
+          ...(key === undefined ? { bars, exclusions: exclusionsJson(exclude, now) } : {}),
+        },
         () => {
           const words = key === undefined ? facts.map(lineOf) : facts.map((fact) => explained(fact, rule));
-          const text = [...(words.length === 0 ? [none] : words), ...barWords(bars)].join('\n\n');
+          const text = [
+            ...(words.length === 0 ? [none] : words),
+            ...barWords(bars),
+            ...exclusionLines(exclude, now),
+          ].join('\n\n');
           return `${folded(text, context.layout)}\n\n${describeCompleteness(state)}\n`;
         },
       );
@@ -92,6 +106,7 @@ function lineOf(fact: AnomalyFact): string {
   const state = fact.isOver ? 'over' : 'open';
   return [
     `${usd(fact.impact, true)}  ${state}, ${fact.severity}  ${anomalyWords(fact).title}`,
+    ...(fact.excluded === undefined ? [] : [`   ${excludedWords(fact.excluded)}`]),
     // Never cut: users copy it to --explain.
     `   ${fact.key}`,
   ]
@@ -108,6 +123,13 @@ function barWords(bars: ReturnType<typeof barsInForce>): string[] {
   ]);
   const head = 'Bars: days up to these costs are not reported. "costbook alerts ack KEY --as none" takes one back.';
   return [[head, ...lines].map((line) => forTerminal(line)).join('\n')];
+}
+
+/** The exclusions of the project, and which no longer act. */
+function exclusionLines(exclude: AnomalyRules['exclude'], now: Instant): string[] {
+  if (exclude.length === 0) return [];
+  const head = 'Exclusions in jobs/budgets.yaml: no alert is sent about these costs.';
+  return [[head, ...exclude.map((one) => `  ${exclusionWords(one, now)}`)].map((line) => forTerminal(line)).join('\n')];
 }
 
 /** The rules of the project as they are now; the usual ones if its file has mistakes, which "costbook alert" reports. */
@@ -130,6 +152,7 @@ function explained(fact: AnomalyFact, rule: AnomalyRule | undefined): string {
     ...fields.map(({ label, value }) => `${label}: ${value}`),
     ...(list === undefined ? [] : [`${list.label}:`, ...list.items.map((item) => `  - ${item}`)]),
     ...(rule === undefined ? [] : explanationLines(rule, fact.feedback)),
+    ...(fact.excluded === undefined ? [] : [excludedWords(fact.excluded)]),
     fact.key,
   ]
     .map((line) => forTerminal(line))

@@ -127,7 +127,8 @@ export async function readAlertFacts(
   const facts = [
     ...withBudgetNews(withUnusualCosts(budgets.facts, asRead, spends, { named, shares }), known),
     ...dataFacts(withMistakes, world, known, asked.severities),
-    ...withPressedBudgets(unusual, asRead, spends, shares),
+    // What is excluded is a cause of what budgets report, and no alert of its own.
+    ...withPressedBudgets(unusual.filter(isToTell), asRead, spends, shares),
   ];
   return { ...budgets, facts, anomalies };
 }
@@ -171,6 +172,10 @@ function endedAnomalies(known: readonly KnownAlert[]): AnomalyFact[] {
   });
 }
 
+function isToTell({ excluded, state }: AnomalyFact): boolean {
+  return excluded === undefined || state === 'withdrawn';
+}
+
 /** The facts about anomalies. If detection is off, open alerts are withdrawn. */
 function factsOfAnomalies(
   { present, feedback }: AnomalyState,
@@ -179,14 +184,14 @@ function factsOfAnomalies(
   rules: AnomalyRules | undefined,
 ): AnomalyFact[] {
   if (rules === undefined) return [];
-  const alerts = known.flatMap(({ key, isOpen, fact: text }) => {
+  const alerts = known.flatMap(({ key, isOpen, isWithdrawn, fact: text }) => {
     const fact = key.startsWith('anomaly/') ? parseFact(text) : undefined;
-    return fact?.kind === 'anomaly' ? [{ key, isOpen, fact }] : [];
+    return fact?.kind === 'anomaly' ? [{ key, isOpen, isWithdrawn, fact }] : [];
   });
   if (!rules.isOn) {
     return alerts.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
   }
-  return anomalyFacts(present, new Map(alerts.map(({ key, isOpen, fact }) => [key, { isOpen, fact }])), {
+  return anomalyFacts(present, new Map(alerts.map((alert) => [alert.key, alert])), {
     ...{ notify: rules.notify, rules, feedback },
     completeThroughOf: (account) => throughOf(world, account),
   });

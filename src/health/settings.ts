@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { allocationFile, loadAllocation } from '../allocation/index.ts';
+import { type AnomalyRules, exclusionWords, hasExpired, loadAnomalyRules } from '../anomalies/index.ts';
 import { CostbookError, exitCodes, UsageError } from '../base/errors.ts';
 import { act, checkSqlStep } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
@@ -11,7 +12,7 @@ import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/questions/index.ts';
 import { secretsOf } from '../sinks/index.ts';
 import { counted } from '../text/counted.ts';
-import { formatInstant } from '../time/time.ts';
+import { formatInstant, type Instant } from '../time/time.ts';
 import { snapshotFile } from '../warehouse/integrity/index.ts';
 import { readChecks } from '../warehouse/ledger/index.ts';
 import type { HealthContext } from './context.ts';
@@ -80,11 +81,36 @@ export async function jobs(
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
     return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });
+  found.push(...exclusionsFound(dir, now));
   await read(() => {
     const count = (loadAllocation(allocationFile(dir))?.definition.rules.length ?? 1) - 1; // the default is none
     return count === 0 ? 'no allocation rules' : `${count} allocation rule${count === 1 ? '' : 's'}`;
   });
   return found;
+}
+
+/** The exclusions of anomalies that act, and those that have ended. */
+function exclusionsFound(dir: string, now: Instant): readonly Found[] {
+  let all: AnomalyRules['exclude'];
+  try {
+    all = loadAnomalyRules(budgetsFile(dir), undefined).exclude;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return faultsIn(error);
+  }
+  const ended = all.filter((one) => hasExpired(one, now));
+  const count = all.length - ended.length;
+  return [
+    ...(count === 0
+      ? []
+      : [ok(`${counted(count, 'exclusion')} from alerts about anomalies ${count === 1 ? 'acts' : 'act'}`)]),
+    ...ended.map((one) =>
+      warn(
+        `exclusion from alerts about anomalies: ${exclusionWords(one, now)}`,
+        act('remove it from jobs/budgets.yaml, or give it a later day.'),
+      ),
+    ),
+  ];
 }
 
 /** Every report and check: its header, and, if there are books, whether DuckDB accepts its SQL. */

@@ -3,11 +3,13 @@ import {
   type AnomalyRules,
   anomalyFacts,
   daysAround,
+  exclusionWords,
   feedbackOn,
   loadAnomalyRules,
   readFeedback,
   readKnownAnomalies,
   type StoredFeedback,
+  usualRules,
 } from '../anomalies/index.ts';
 import { UsageError } from '../base/errors.ts';
 import { budgetsFile } from '../budgets/rules/index.ts';
@@ -37,18 +39,20 @@ import type { Page, PageRequest } from './page.ts';
 
 const page = { path: '/anomalies' } as const;
 /** Unusual costs, open ones first, then by money. Reads all anomalies: for unrestricted viewers only. */
-export async function anomaliesPage({ view }: PageRequest): Promise<Page> {
+export async function anomaliesPage(request: PageRequest): Promise<Page> {
+  const { view } = request;
   const rows = await view.rows('anomalies', { key: null, key_md5: null });
   const open = rows.filter((row) => row['state'] === 'open');
   const more = open.filter((row) => row['is_up'] === true).map((row) => String(row['impact']));
   const total = sum(more);
+  const excluded = open.filter((row) => text(row, 'excluded_reason') !== null).length;
   return {
     ...page,
     title: 'Anomalies',
     body: html`<p class="finding">${
       open.length === 0
         ? 'No anomaly is open.'
-        : html`<b>${money(total)} USD</b> more than usual so far: ${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open.`
+        : html`<b>${money(total)} USD</b> more than usual so far: ${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open${excluded === 0 ? '' : `, ${excluded} of them excluded from alerts`}.`
     }</p>
 <section class="alerts">${table(
       'Open first, then by money',
@@ -56,8 +60,16 @@ export async function anomaliesPage({ view }: PageRequest): Promise<Page> {
       rows,
       'Nothing unusual was found. "costbook alert" looks for it; run it after each ingest.',
     )}
-${rows.length === 500 ? html`<p class="empty">Only the first 500 are shown; "costbook report anomalies" has all.</p>` : ''}</section>`,
+${rows.length === 500 ? html`<p class="empty">Only the first 500 are shown; "costbook report anomalies" has all.</p>` : ''}</section>
+${exclusionsList(request)}`,
   };
+}
+
+/** The exclusions of the project, and which no longer act. */
+function exclusionsList({ project, now }: PageRequest): Markup {
+  const { exclude } = rulesOf(project.dir);
+  if (exclude.length === 0) return html``;
+  return html`<section><h2>Exclusions</h2><p>No alert is sent about these costs:</p><ul>${exclude.map((one) => html`<li>${exclusionWords(one, now)}</li>`)}</ul></section>`;
 }
 
 function text(row: SqlRow, name: string): string | null {
@@ -78,7 +90,7 @@ const listColumns = [
   {
     head: 'What',
     cell: (row: SqlRow) =>
-      html`<a href="${anomalyAddress(String(row['anomaly_key']))}">${subjectOf(row)}</a><br><span class="empty">${named(text(row, 'billing_dimension'), 'no billing dimension')} in ${named(text(row, 'workspace'), 'no workspace')}</span>`,
+      html`<a href="${anomalyAddress(String(row['anomaly_key']))}">${subjectOf(row)}</a><br><span class="empty">${named(text(row, 'billing_dimension'), 'no billing dimension')} in ${named(text(row, 'workspace'), 'no workspace')}</span>${exclusionOf(row)}`,
   },
   { head: 'Kind', cell: (row: SqlRow) => kindWords[String(row['kind'])] ?? String(row['kind']) },
   { head: 'State', cell: stateWords },
@@ -89,6 +101,11 @@ const listColumns = [
       html`<span class="state">${row['first_day']}${row['first_day'] === row['last_day'] ? '' : html` –<br>${row['last_day']}`}</span>`,
   },
 ];
+
+function exclusionOf(row: SqlRow): Markup {
+  const reason = text(row, 'excluded_reason');
+  return reason === null ? html`` : html`<br><span class="empty">Excluded from alerts: ${reason}</span>`;
+}
 
 const kindWords: Readonly<Record<string, string>> = {
   spike: 'spike',
@@ -150,6 +167,7 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
     title: `${subjectOf(row)}: ${kindWords[String(row['kind'])] ?? row['kind']}`,
     body: html`<p><a href="/anomalies">All anomalies</a></p>
 ${words === undefined ? '' : html`<p class="finding"><b>${words.title}.</b> ${words.detail ?? ''} ${words.next ?? ''}</p>`}
+${text(row, 'excluded_reason') === null ? '' : html`<p>${exclusionOf(row)}</p>`}
 ${tiles(row, fact)}
 ${partsTable(fact)}
 ${figure(band.chart, { height: 320, ...band })}
@@ -260,7 +278,7 @@ async function bandChart(
     (window) => view.rows('anomaly_days', { ...scope, ...window }),
   );
   const { from, to } = around;
-  const rules = rulesOf(request);
+  const rules = rulesOf(request.project.dir);
   const key = `band ${row['anomaly_key']} ${row['last_day']} ${rules.minDays}`;
   const shown = {
     ...around,
@@ -297,11 +315,11 @@ async function bandChart(
   };
 }
 
-function rulesOf({ project }: PageRequest): Pick<AnomalyRules, 'minDays'> {
+function rulesOf(dir: string): AnomalyRules {
   try {
-    return loadAnomalyRules(budgetsFile(project.dir), undefined);
+    return loadAnomalyRules(budgetsFile(dir), undefined);
   } catch (error) {
-    if (error instanceof UsageError) return { minDays: 14 }; // the page of budgets shows the mistake
+    if (error instanceof UsageError) return usualRules; // the page of budgets shows the mistake
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { CostbookError } from '../base/errors.ts';
 import { type BudgetWithStored, type BurnStep, burnUpRows, perWords, readBurnUp } from '../budgets/forecasts/index.ts';
-import { amountIn, type Budget, carriedIn, unitOf } from '../budgets/rules/index.ts';
+import { amountIn, type Budget, carriedIn, scopeWords, unitOf } from '../budgets/rules/index.ts';
 import { daysLeft, othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
@@ -147,19 +147,6 @@ function filtersOf({ owner = {}, label = {}, unit: _, ...scope }: Budget['scope'
     ({ name, values }) => values.length === 1 && !(name === 'resource_name' && values[0]?.includes('*')),
   );
   return isOne ? Object.fromEntries(entries.map(({ name, values }) => [name, values[0] ?? ''])) : undefined;
-}
-
-/** `workspace: production`. */
-function scopeWords({ unit, ...scope }: Budget['scope']): string {
-  const entries = Object.entries(scope).filter(([, value]) => value !== undefined);
-  if (entries.length === 0) return unit === undefined ? 'All costs' : 'All usage';
-  const words = (value: unknown): string =>
-    Array.isArray(value)
-      ? value.map((each) => named(String(each), 'none')).join(' or ')
-      : Object.entries(value as object)
-          .map(([key, each]) => `${named(key, '')} ${words(each)}`)
-          .join(', ');
-  return entries.map(([key, value]) => `${key.replace('_', ' ')} ${words(value)}`).join('; ');
 }
 
 async function burnUpChart({ budget, spend, forecast }: BudgetWithStored, steps: readonly BurnStep[]): Promise<Chart> {

@@ -313,6 +313,47 @@ describe('the page of anomalies', () => {
   });
 });
 
+test('an exclusion is shown with its reason wherever it acts, and named once it has ended', async () => {
+  const excluded = { until: '2026-12-31', reason: 'tests of <the> launch' };
+  const own = await dashboardProject(
+    dashboardBooks({
+      anomalies: [
+        {
+          ...{ anomaly_key: 'anomaly/acc_one/south/2026-10-01', workspace: 'south' },
+          ...{ first_day: '2026-10-01', last_day: '2026-10-03', notified_day: '2026-10-02' },
+          detail: JSON.stringify({ impacts: [3, 3, 3], drivers: [], excluded }),
+        },
+      ],
+    }),
+  );
+  await writeFile(
+    join(own, 'jobs', 'budgets.yaml'),
+    `${budgets}anomalies:
+  exclude:
+    - { scope: { workspace: south }, until: 2026-12-31, reason: tests of <the> launch }
+    - { scope: { label: { env: drill } }, until: 2026-09-30, reason: drills of September }
+`,
+  );
+  const page = (await (await serve(own)).get('/anomalies')).text;
+  expect(page).toContain('1 anomaly is open, 1 of them excluded from alerts.');
+  expect(page).toContain('Excluded from alerts: tests of &lt;the&gt; launch');
+  const ended = 'label env drill, ended on 2026-09-30 and no longer acts: drills of September';
+  expect(page).toContain(ended);
+  const listed = await runCli(['anomalies', '--dir', own]);
+  expect(listed.stdout).toContain('Excluded through 2026-12-31: tests of <the> launch');
+  expect(listed.stdout).toContain(ended);
+  expect(JSON.parse((await runCli(['anomalies', '--dir', own, '--json'])).stdout)).toMatchObject({
+    anomalies: [{ isOver: false, excluded }],
+    exclusions: [
+      { scope: { workspace: ['south'] }, ...excluded, hasExpired: false },
+      { until: '2026-09-30', hasExpired: true },
+    ],
+  });
+  const { stdout } = await runCli(['doctor', '--offline', '--dir', own]);
+  expect(stdout).toContain('OK    jobs: 1 exclusion from alerts about anomalies acts');
+  expect(stdout).toContain(`WARN  jobs: exclusion from alerts about anomalies: ${ended}`);
+});
+
 describe('the page of allocation', () => {
   test('shows what each owner costs, and what has no owner', async () => {
     const owners = await rowsOf(

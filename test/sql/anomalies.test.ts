@@ -454,3 +454,66 @@ test('the report anomalies of a month lists the anomalies worth a notification',
   expect(rows.map((row) => (row as Record<string, unknown>)['first_day'])).toEqual(['2026-08-29', '2026-09-30']);
   expect(rows[0]).toMatchObject({ kind: 'spike', cost: '30.000000000000', driver: 'box', moved: 'usage' });
 });
+
+describe('an exclusion', () => {
+  const excluding = (...exclude: AnomalyRules['exclude']): AnomalyRules => ({ ...usualRules, exclude });
+  const north = { scope: { workspace: ['north'] }, until: null, reason: 'tests' };
+  const other = { resource_name: 'bench-1', resource_uuid: 'sbx-2' };
+  const spike = [...forty.slice(0, 39), 60];
+  const given = (costs: Given['costs']): Given => ({ ...through('2026-09-10'), costs });
+
+  test('keeps what it covers from alerts, and the books have its reason', async () => {
+    const { facts, anomalies } = await evaluated(given(daily('2026-08-01', spike)), excluding(north));
+    expect(facts).toEqual([]);
+    const told = anomalies.present.filter(({ is_notified }) => is_notified);
+    expect(told.map(({ detail }) => JSON.parse(detail).excluded)).toEqual([{ reason: 'tests', until: null }]);
+  });
+
+  test.each([
+    ['acts on its last day', '2026-09-09', 0],
+    ['does not act after its last day', '2026-09-08', 1],
+  ])('%s', async (_, until, alerts) => {
+    const { facts } = await evaluated(given(daily('2026-08-01', spike)), excluding({ ...north, until }));
+    expect(facts).toHaveLength(alerts);
+  });
+
+  test('of resources covers an anomaly whose rest is usual, and no other', async () => {
+    const byName = excluding({ scope: { resource_name: ['bench-*'] }, until: null, reason: 'benches' });
+    const ofBench = given([...daily('2026-08-01', forty), ...daily('2026-08-01', spike, other)]);
+    const ofBoth = given([...daily('2026-08-01', spike), ...daily('2026-08-01', spike, other)]);
+    const stopped = given([...daily('2026-08-01', forty), ...daily('2026-08-01', forty.slice(0, 30), other)]);
+    expect((await evaluated(ofBench, byName)).facts).toEqual([]);
+    expect((await evaluated(ofBoth, byName)).facts).toHaveLength(1);
+    expect((await evaluated(stopped, usualRules)).facts).toMatchObject([{ isUp: false }]);
+    expect((await evaluated(stopped, byName)).facts).toEqual([]);
+  });
+
+  test('of a label covers the resources that have it', async () => {
+    const byLabel = excluding({ scope: { label: { env: ['drill'] } }, until: null, reason: 'drills' });
+    const labelled = (value: string): Given => ({
+      ...given(daily('2026-08-01', spike)),
+      resources: [{ labels: JSON.stringify({ env: value }), valid_from: '2026-07-01' }],
+    });
+    expect((await evaluated(labelled('drill'), byLabel)).facts).toEqual([]);
+    expect((await evaluated(labelled('prod'), byLabel)).facts).toHaveLength(1);
+  });
+
+  test('withdraws the alert that was open, which comes back once it has ended', async () => {
+    const alert = (more: Readonly<Record<string, string>>): Given => ({
+      ...given(daily('2026-08-01', spike)),
+      alerts: [
+        {
+          ...{ alert_key: 'anomaly/acc_one/north/sandbox/sandbox_compute_runtime_gbs/2026-09-09', kind: 'anomaly' },
+          fact: JSON.stringify({ kind: 'anomaly', isOver: false, firstDay: '2026-09-09', lastDay: '2026-09-09' }),
+          ...more,
+        },
+      ],
+    });
+    const withdrawn = { ending: 'withdrawn', end_fact: '{}', ended_at: '2026-09-11 02:00:00' };
+    const states = async (known: Given, rules: AnomalyRules) =>
+      (await evaluated(known, rules)).facts.map(({ state }) => state);
+    expect(await states(alert({}), excluding(north))).toEqual(['withdrawn']);
+    expect(await states(alert(withdrawn), excluding(north))).toEqual([]);
+    expect(await states(alert(withdrawn), excluding({ ...north, until: '2026-09-08' }))).toEqual(['raised']);
+  });
+});

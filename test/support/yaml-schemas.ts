@@ -309,6 +309,20 @@ function budgetsSchema(): Schema {
               'newest hours that cost this many times the usual are reported before their day is complete; 20 by default, false for none',
           },
           notify: sinks,
+          exclude: listOf(
+            mapping(
+              budgetFileKeys.exclusion,
+              {
+                scope: { ...scope, description: 'the costs; a cost must match every key', minProperties: 1 },
+                until: text('the last day on which it acts in UTC, such as 2026-12-31; without it, it has no end', {
+                  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+                }),
+                reason: text('why, as it is shown wherever the exclusion acts', { maxLength: 300 }),
+              },
+              { required: ['scope', 'reason'] },
+            ),
+            'costs whose anomalies raise no alert',
+          ),
         },
         { description: 'which daily costs count as anomalies' },
       ),

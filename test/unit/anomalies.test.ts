@@ -21,10 +21,15 @@ describe('the rules of anomalies', () => {
 
   test('are read from the budget file, and so are its budgets', () => {
     const text =
-      'anomalies: { enabled: true, minAmount: 12.5 USD, minPercent: 50%, minDays: 21, hourlyTimes: 50, notify: [finops] }\n' +
+      'anomalies: { enabled: true, minAmount: 12.5 USD, minPercent: 50%, minDays: 21, hourlyTimes: 50, notify: [finops], ' +
+      'exclude: [{ scope: { workspace: load }, until: 2026-12-31, reason: tests }, { scope: { label: { env: drill } }, reason: drills }] }\n' +
       'budgets:\n  - { name: all, period: monthly, amount: 5 USD }\n';
     expect(parseAnomalyRules({ text, file, sinks: ['finops'] })).toEqual({
       ...{ isOn: true, minAmount: 12.5, minShare: 0.5, minDays: 21, hourlyTimes: 50, notify: ['finops'] },
+      exclude: [
+        { scope: { workspace: ['load'] }, until: '2026-12-31', reason: 'tests' },
+        { scope: { label: { env: ['drill'] } }, until: null, reason: 'drills' },
+      ],
     });
     expect(parseBudgets({ text, file, now: 0 })).toHaveLength(1);
   });
@@ -38,6 +43,10 @@ describe('the rules of anomalies', () => {
   hourlyTimes: 2
   notify: nobody
   minDollars: 5 USD
+  exclude:
+    - { scope: { workspaces: load }, until: tomorrow, reason: '' }
+    - { scope: {}, reasons: tests }
+    - { scope: { resource_name: 'a*b*c*d*e*' }, reason: too many stars }
 `;
     expect(() => parseAnomalyRules({ text, file, sinks: ['finops'] })).toThrow(
       [

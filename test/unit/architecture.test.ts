@@ -324,6 +324,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   health: [
     'alerts',
     'allocation',
+    'anomalies',
     'budgets/rules',
     'config',
     'currency',

@@ -205,6 +205,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         minDays: 14,
         hourlyTimes: 50,
         notify: ['finops'],
+        exclude: [{ scope: { workspace: 'a' }, until: '2026-12-31', reason: 'tests' }],
       },
       budgets: [
         {

@@ -30,7 +30,8 @@ export function partInBudget(
   return isOfResources(scope) ? (shares.get(budget.name)?.get(anomaly.key) ?? 0) : 1;
 }
 
-function isPlaceIn(
+/** Whether costs of a place may be in a scope, whatever their resources are. Pure. */
+export function isPlaceIn(
   { account, workspace, resource_type, billing_dimension }: BudgetScope,
   place: AnomalyPlace,
 ): boolean {

@@ -1,4 +1,11 @@
-export { type AnomalyShares, noShares, partInBudget, readAnomalyShares } from './anomaly-shares.ts';
+export {
+  type AnomalyShares,
+  isOfResources,
+  isPlaceIn,
+  noShares,
+  partInBudget,
+  readAnomalyShares,
+} from './anomaly-shares.ts';
 export { dailyRate } from './daily-rate.ts';
 export { exceedsOnOf, forecastRow, type ScopeForecast } from './forecast-rows.ts';
 export { aboutDay, forecastSentence, ordinal, perWords } from './forecast-words.ts';

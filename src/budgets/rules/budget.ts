@@ -149,6 +149,20 @@ export interface Budget {
   readonly thresholds: readonly Threshold[];
 }
 
+/** `workspace production`. Pure. */
+export function scopeWords({ unit, ...scope }: BudgetScope): string {
+  const entries = Object.entries(scope).filter(([, value]) => value !== undefined);
+  if (entries.length === 0) return unit === undefined ? 'All costs' : 'All usage';
+  const named = (name: string, empty: string) => (name === '' ? empty : name);
+  const words = (value: unknown): string =>
+    Array.isArray(value)
+      ? value.map((each) => named(String(each), 'none')).join(' or ')
+      : Object.entries(value as object)
+          .map(([key, each]) => `${key} ${words(each)}`)
+          .join(', ');
+  return entries.map(([key, value]) => `${key.replace('_', ' ')} ${words(value)}`).join('; ');
+}
+
 /** The unit of a budget's amounts: USD, a unit of usage, or `USD per order`. */
 export function unitOf({ scope, per }: Pick<Budget, 'scope' | 'per'>): string {
   return per === undefined ? (scope.unit ?? usdUnit) : `USD per ${per.name}`;

@@ -13,6 +13,7 @@ const budgetKeys = [
   ...['parent', 'thresholds', 'notify'],
 ];
 const changeKeys = ['name', 'on', 'effect', 'scope'];
+const exclusionKeys = ['scope', 'until', 'reason'];
 const partKeys = ['name', 'scope'];
 const rolloverKeys = ['cap'];
 const perKeys = ['name', 'counts'];
@@ -27,6 +28,7 @@ export const budgetFileKeys = {
   threshold: thresholdKeys,
   part: partKeys,
   change: changeKeys,
+  exclusion: exclusionKeys,
   rollover: rolloverKeys,
   per: perKeys,
   fiscalYear: fiscalYearKeys,
@@ -60,6 +62,11 @@ export const partRule: MappingRule = {
 export const changeRule: MappingRule = {
   keys: changeKeys,
   expected: '{ name: launch, on: 2026-12-10, effect: +30% }',
+  elsewhere: [places.scope, places.owner],
+};
+export const exclusionRule: MappingRule = {
+  keys: exclusionKeys,
+  expected: '{ scope: { workspace: load-tests }, until: 2026-12-31, reason: tests of the launch }',
   elsewhere: [places.scope, places.owner],
 };
 export const rolloverRule: MappingRule = {

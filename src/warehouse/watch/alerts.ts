@@ -12,6 +12,8 @@ export interface KnownAlert {
   readonly isOpen: boolean;
   /** Whether it ended without a notification because its period or its cause was over. */
   readonly hasLapsed?: boolean;
+  /** Whether it ended because its cause is no longer looked for, or is excluded. */
+  readonly isWithdrawn?: boolean;
   readonly raisedAt: Instant;
   /** False if nobody was notified: its key was acknowledged when it was raised, or the alert of an anomaly says the same. */
   readonly isNotified: boolean;
@@ -103,6 +105,7 @@ export async function knownAlerts(connection: Connection): Promise<KnownAlert[]>
     occurrence: Number(row['occurrence']),
     isOpen: row['is_open'] === true,
     hasLapsed: row['ending'] === 'lapsed',
+    isWithdrawn: row['ending'] === 'withdrawn',
     raisedAt: Number(row['raised_at']),
     isNotified: row['is_notified'] === true,
     fact: String(row['fact']),
