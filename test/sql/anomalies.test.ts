@@ -460,7 +460,7 @@ describe('an exclusion', () => {
   const north = { scope: { workspace: ['north'] }, until: null, reason: 'tests' };
   const other = { resource_name: 'bench-1', resource_uuid: 'sbx-2' };
   const spike = [...forty.slice(0, 39), 60];
-  const given = (costs: Given['costs']): Given => ({ ...through('2026-09-10'), costs });
+  const given = (costs: NonNullable<Given['costs']>): Given => ({ ...through('2026-09-10'), costs });
 
   test('keeps what it covers from alerts, and the books have its reason', async () => {
     const { facts, anomalies } = await evaluated(given(daily('2026-08-01', spike)), excluding(north));
