@@ -1,11 +1,13 @@
 import { textOrNull } from '../tables/optional-text.ts';
-import { dayName, formatInstant, hourMs } from '../time/time.ts';
+import { dayName } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../warehouse/store/index.ts';
+import { beginning, hoursOfBeginning } from './beginning.ts';
 import { deploymentsBefore } from './deployments.ts';
 import type { AnomalyDetail, Explanation } from './detail.ts';
 import type { Episode } from './detect.ts';
 import { usdText } from './fact.ts';
+import { readHoursOf } from './hours-of-scopes.ts';
 import type { Scope } from './scope.ts';
 
 /** The explanation of an episode, and the exact cost of its first day. */
@@ -52,11 +54,13 @@ export async function explain(
     merged,
     drivers: driverCount,
   });
-  const hours = await connection.rows(await readSql('anomalies', 'hours'), { anomalies, merged });
   const driversOf = byAnomaly(drivers);
-  const hoursOf = byAnomaly(hours);
-  const found = asked.map(({ episode, expectedSoFar }, anomaly) =>
-    explained(episode, expectedSoFar, driversOf.get(anomaly) ?? [], hoursOf.get(anomaly) ?? []),
+  const beginnings = await beginningsOf(connection, asked, merged);
+  const found = asked.map(
+    ({ episode, expectedSoFar }, anomaly): Explained => ({
+      ...{ firstHour: null, pace: null, ...beginnings[anomaly] },
+      ...explained(episode, expectedSoFar, driversOf.get(anomaly) ?? []),
+    }),
   );
   return withDeployments(connection, asked, found);
 }
@@ -102,15 +106,13 @@ function explained(
   episode: Episode,
   expectedSoFar: number,
   rows: readonly SqlRow[],
-  hours: readonly SqlRow[],
-): Explained {
+): Omit<Explained, 'firstHour' | 'pace'> {
   const whole = rows.find((row) => Number(row['place']) === 0);
   const costSoFar = String(whole?.['cost'] ?? noCost);
   const difference = Number(costSoFar) - expectedSoFar;
   return {
     cost: String(whole?.['first_cost'] ?? noCost),
     costSoFar,
-    ...beginning(episode, hours),
     ...effects(episode.kind, { cost: Number(costSoFar), expected: expectedSoFar }, whole),
     drivers: rows
       .filter((row) => Number(row['place']) > 0)
@@ -128,70 +130,37 @@ function explained(
   };
 }
 
-/**
- * When the first day's difference started, and at what pace it ran on. The start is the change point of the day: the hour
- * from which a level of its own explains most of the differences, so that the noise of usual hours moves it nowhere. The expected
- * cost of the day is spread over its hours as in the weeks before. Pure.
- */
-export function beginning(
-  { firstDay, expected, isUp }: Pick<Episode, 'firstDay' | 'expected' | 'isUp'>,
-  rows: readonly SqlRow[],
-): Pick<AnomalyDetail, 'firstHour' | 'pace'> {
-  if (rows.length === 0) return { firstHour: null, pace: null };
-  const base = rows.reduce((sum, row) => sum + Number(row['base_cost']), 0);
-  const differences = Array.from({ length: 24 }, (_, hour) => {
-    const row = rows.find((candidate) => Number(candidate['hour']) === hour);
-    const usual = base > 0 ? (expected * Number(row?.['base_cost'] ?? 0)) / base : 0;
-    return (Number(row?.['cost'] ?? 0) - usual) * (isUp ? 1 : -1);
-  });
-  const { hour: best, sum: bestSum } = changePoint(differences);
-  // A single hour may be a batch; two say a little more.
-  const mean = bestSum / Math.max(2, 24 - best);
-  const isRunning = isUp && bestSum > 0 && (differences[23] ?? 0) >= mean / 2;
-  return {
-    firstHour: formatInstant(firstDay * 24 * hourMs + best * hourMs),
-    pace: isRunning ? usdText(24 * mean) : null,
-  };
-}
-
-/** A started hour costs less than a whole one: it belongs to the level after it from this share of it on. */
-const leastShareOfLevel = 0.1;
-
-/**
- * The hour from which the differences have a mean that explains most of their squares, and their sum from then on. The first
- * hour with a difference if none is above 0.
- */
-function changePoint(differences: readonly number[]): { readonly hour: number; readonly sum: number } {
-  let best = { hour: 0, sum: 0, explained: 0 };
-  let sum = 0;
-  for (let hour = differences.length - 1; hour >= 0; hour -= 1) {
-    sum += differences[hour] ?? 0;
-    const explained = sum > 0 ? sum ** 2 / (differences.length - hour) : 0;
-    if (explained > best.explained + 1e-9) best = { hour, sum, explained };
-  }
-  const level = best.sum / (differences.length - best.hour);
-  while (best.hour > 0 && (differences[best.hour - 1] ?? 0) > leastShareOfLevel * level) {
-    best = { ...best, hour: best.hour - 1, sum: best.sum + (differences[best.hour - 1] ?? 0) };
-  }
-  return best;
-}
-
 /** The paces at which episodes still ran at the end of their first days, USD a day, by key; missing if they did not. */
 export async function pacesOf(
   connection: Connection,
   asked: readonly { readonly key: string; readonly scope: Scope; readonly episode: Episode }[],
 ): Promise<ReadonlyMap<string, number>> {
   if (asked.length === 0) return new Map();
-  const anomalies = JSON.stringify(
-    asked.map(({ scope, episode }, anomaly) => ({ ...askedOf(scope), anomaly, day: dayName(episode.firstDay) })),
-  );
-  const hours = byAnomaly(await connection.rows(await readSql('anomalies', 'hours'), { anomalies, merged: '[]' }));
+  const beginnings = await beginningsOf(connection, asked, '[]');
   return new Map(
-    asked.flatMap(({ key, episode }, anomaly) => {
-      const { pace } = beginning(episode, hours.get(anomaly) ?? []);
+    asked.flatMap(({ key }, anomaly) => {
+      const { pace } = beginnings[anomaly] ?? {};
       return pace === null || pace === undefined ? [] : [[key, Number(pace)] as const];
     }),
   );
+}
+
+/** When each episode started, and its pace; both null if it has no costs at all. */
+async function beginningsOf(
+  connection: Connection,
+  asked: readonly { readonly scope: Scope; readonly episode: Episode }[],
+  merged: string,
+): Promise<Pick<Explained, 'firstHour' | 'pace'>[]> {
+  const hours = await readHoursOf(
+    connection,
+    asked.map(({ scope, episode }) => ({ scope, ...hoursOfBeginning(episode) })),
+    merged,
+  );
+  return asked.map(({ episode }, place) => {
+    const own = hours[place];
+    if (own === undefined || own.costs.every((cost) => cost === 0)) return { firstHour: null, pace: null };
+    return beginning(episode, own);
+  });
 }
 
 function askedOf({ account, workspace, resourceType, billingDimension }: Scope) {

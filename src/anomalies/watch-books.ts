@@ -18,6 +18,7 @@ import {
   runningHours,
   usualHourAt,
 } from './hourly-watch.ts';
+import { readHoursOf } from './hours-of-scopes.ts';
 import { severityAt } from './notices.ts';
 import type { AnomalyRules } from './rules.ts';
 import { type Scope, scopeKey, scopeOf } from './scope.ts';
@@ -124,33 +125,17 @@ async function readWatched(
   const scopes = new Map(
     [...followed.map((row) => scopeOf({ ...row })), ...running.map(scopeOf)].map((scope) => [scopeKey(scope), scope]),
   );
-  const asked = [...scopes.values()].filter(({ account }) => accounts.has(account));
-  if (asked.length === 0) return [];
-  const ends = asked.flatMap(({ account }) => accounts.get(account)?.ended ?? []);
-  const rows = await connection.rows(await readSql('anomalies', 'hours_of_scopes'), {
-    merged,
-    scopes: JSON.stringify(
-      asked.map(({ account, workspace, resourceType, billingDimension }, place) => ({
-        ...{ place, account, workspace },
-        ...{ resource_type: resourceType, billing_dimension: billingDimension },
-      })),
-    ),
-    from: formatInstant(Math.min(...ends) - historyHours * hourMs),
-    to: formatInstant(Math.max(...ends)),
-  });
-  return asked.flatMap((scope, place): Watched[] => {
+  const asked = [...scopes.values()].flatMap((scope) => {
     const account = accounts.get(scope.account);
-    const row = rows.find((each) => Number(each['place']) === place);
     if (account === undefined) return [];
-    const end = Math.floor(account.ended / hourMs);
-    const firstHour = Math.max(Math.ceil(account.historyStart / hourMs), end - historyHours);
-    const costs = new Array<number>(Math.max(0, end - firstHour)).fill(0);
-    const [hours, amounts] = ['hours', 'costs'].map((name) => JSON.parse(String(row?.[name] ?? '[]')) as number[]);
-    for (const [index, hour] of (hours ?? []).entries()) {
-      if (hour >= firstHour && hour < end) costs[hour - firstHour] = amounts?.[index] ?? 0;
-    }
+    const to = Math.floor(account.ended / hourMs);
+    return [{ scope, account, from: Math.max(Math.ceil(account.historyStart / hourMs), to - historyHours), to }];
+  });
+  const hours = await readHoursOf(connection, asked, merged);
+  return asked.map(({ scope, account, from }, place): Watched => {
     const key = scopeKey(scope);
-    return [{ scope, account, firstHour, costs, rows: known.filter((one) => scopeKey(scopeOf({ ...one })) === key) }];
+    const rows = known.filter((one) => scopeKey(scopeOf({ ...one })) === key);
+    return { scope, account, rows, ...(hours[place] ?? { firstHour: from, costs: [] }) };
   });
 }
 

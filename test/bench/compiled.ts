@@ -17,6 +17,7 @@ interface Modules {
   'warehouse/store/database': typeof import('../../src/warehouse/store/database.ts');
   'warehouse/store/migrate': typeof import('../../src/warehouse/store/migrate.ts');
   'warehouse/integrity/seal': typeof import('../../src/warehouse/integrity/seal.ts');
+  'anomalies/beginning': typeof import('../../src/anomalies/beginning.ts');
   'anomalies/detect': typeof import('../../src/anomalies/detect.ts');
   'anomalies/evaluate-scope': typeof import('../../src/anomalies/evaluate-scope.ts');
   'anomalies/notices': typeof import('../../src/anomalies/notices.ts');

@@ -41,7 +41,7 @@ function whole(random: Random, low: number, high: number): number {
 export const firstDay = 20_458;
 const dayMs = 86_400_000;
 
-const natures = [
+export const natures = [
   ...[
     'steady',
     'office',
@@ -65,7 +65,7 @@ export function labelledHours({ seed, scopes, days }: HoursOptions): HourlyScope
   );
 }
 
-interface Made {
+export interface Made {
   readonly costs: number[];
   readonly unknown: { from: number; to: number }[];
 }
@@ -77,7 +77,7 @@ function hourlyScope(random: Random, nature: Nature, index: number, days: number
 }
 
 /** A profile over the hours of a day and week, with chance in each hour. */
-function usualHours(random: Random, nature: Nature, days: number): Made {
+export function usualHours(random: Random, nature: Nature, days: number): Made {
   const level = spread(random, 0.02, 40);
   const noise = spread(random, 0.03, 0.6);
   const unknown: { from: number; to: number }[] = [];

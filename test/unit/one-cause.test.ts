@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { messagesOf } from '../../src/alerts/message.ts';
 import { summedByDay } from '../../src/alerts/pictures.ts';
-import { beginning } from '../../src/anomalies/explain.ts';
+import { beginning } from '../../src/anomalies/beginning.ts';
 import { type AnomalyFact, anomalyFacts, type KnownAnomaly } from '../../src/anomalies/fact.ts';
 import { anomalyWords } from '../../src/anomalies/words.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
 import { plainText } from '../../src/sinks/message.ts';
-import type { SqlRow } from '../../src/warehouse/store/index.ts';
 import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 
 interface Asked {
@@ -202,8 +201,10 @@ describe('anomalies of one cause are one alert', () => {
 });
 
 describe('the pace at the end of a first day', () => {
-  const hours = (costs: Readonly<Record<number, number>>) =>
-    Object.entries(costs).map(([hour, cost]) => ({ hour: Number(hour), cost, base_cost: 0 }) as unknown as SqlRow);
+  const hours = (costs: Readonly<Record<number, number>>) => ({
+    firstHour: 20_746 * 24,
+    costs: Array.from({ length: 24 }, (_, hour) => costs[hour] ?? 0),
+  });
   const day = { firstDay: 20_746, expected: 0, isUp: true };
 
   test('is that of its hours if it still ran', () => {
@@ -222,6 +223,14 @@ describe('the pace at the end of a first day', () => {
     expect(beginning(day, hours({ 5: 4, 6: 4, 7: 4, 20: 0.1 })).firstHour).toBe('2026-10-20T05:00:00Z');
   });
 
+  test('is that since the evening before if it began then', () => {
+    const usual = Array.from({ length: 29 * 24 }, (_, hour) => 1 + (hour % 5) / 50);
+    const costs = usual.map((cost, hour) => (hour < 27 * 24 + 20 ? cost : cost + 2));
+    expect(beginning({ ...day, expected: 24.9 }, { firstHour: (20_746 - 28) * 24, costs })).toEqual({
+      ...{ firstHour: '2026-10-19T20:00:00Z', pace: expect.stringMatching(/^48\.\d+$/) },
+    });
+  });
+
   test('is unknown if it had stopped', () => {
     expect(beginning(day, hours({ 20: 12, 23: 0.1 })).pace).toBeNull();
   });
@@ -231,9 +240,7 @@ describe('the pace at the end of a first day', () => {
   });
 
   test('of a lower cost is unknown', () => {
-    expect(
-      beginning({ ...day, isUp: false, expected: 24 }, [{ hour: 5, cost: 0, base_cost: 10 } as unknown as SqlRow]).pace,
-    ).toBeNull();
+    expect(beginning({ ...day, isUp: false, expected: 24 }, hours({})).pace).toBeNull();
   });
 });
 

@@ -8,6 +8,7 @@ import {
   measureYear,
   type Recall,
 } from '../labelled-year.ts';
+import { measureStarts, type Product, startKinds } from '../starts.ts';
 import { measureUnruly, peerAlarms, productAlarms, unrulySeries } from '../unruly-series.ts';
 
 const scopes = 100;
@@ -23,6 +24,7 @@ export const anomaliesBench: Bench = {
   async run({ quick, tell }) {
     const parts = await compiled(
       ...(['anomalies/detect', 'anomalies/evaluate-scope', 'anomalies/notices', 'anomalies/rules'] as const),
+      'anomalies/beginning',
     );
     const detector: Detector = {
       ...parts['anomalies/detect'],
@@ -94,10 +96,33 @@ export const anomaliesBench: Bench = {
       },
       { measured: `a year of ${scopes} scopes, night by night`, value: seconds / asked.length, unit: 's' },
       ...unrulyFigures(asked, detector, tell),
+      ...startFigures(asked, {
+        ...parts['anomalies/detect'],
+        ...parts['anomalies/rules'],
+        ...parts['anomalies/beginning'],
+      }),
     ].map((figure) => ({ bench: 'anomalies', ...figure }));
     return figures;
   },
 };
+
+/** Starts of each kind and seed. */
+const eachStart = 200;
+
+/** How often the start that is told of an anomaly is close to the planted one, of all that are found. */
+function startFigures(asked: readonly number[], product: Product): Omit<Figure, 'bench'>[] {
+  const within = { triples: 1, 'adds half': 6 } as const;
+  return startKinds.map((kind) => {
+    const apart = asked.flatMap((seed) => measureStarts(kind, seed, eachStart, product));
+    const close = apart.filter((hours) => hours <= within[kind]).length;
+    return {
+      measured: `starts told within ${within[kind]} h, of ${apart.length} anomalies whose start ${kind === 'triples' ? 'at least triples the cost of its hour' : 'adds half'}`,
+      value: (100 * close) / Math.max(1, apart.length),
+      unit: '%',
+      least: 95,
+    };
+  });
+}
 
 /** Series of each family and seed. */
 const eachFamily = 20;
