@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { keepConfiguredSecrets, loadConfig, loadReadable } from '../config/index.ts';
+import { everyGroup, keepConfiguredSecrets, loadConfig, loadReadable, type ServeSettings } from '../config/index.ts';
 import type { Dashboard, DashboardProbes } from '../serve/index.ts';
 import type { CommandContext } from './command.ts';
 import { dashboardCommands } from './dashboard-commands.ts';
@@ -10,6 +10,8 @@ import { statusOfProject } from './status-now.ts';
 
 /** Checks of open alerts run again for a page; it does not wait longer for one. */
 const checkMs = 5000;
+/** Sockets to the identity provider. */
+const providerConnections = 4;
 
 const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -38,11 +40,8 @@ export async function startDashboard(
   });
   await keepConfiguredSecrets({ dir, env, now: effects.now() }, context);
   for (const { token } of settings.tokens) if (token !== undefined) context.keepSecret(token);
-  if (!loopback.has(host) && settings.tokens.length === 0 && settings.userHeader === undefined) {
-    throw new UsageError(
-      `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml) or the header of an authenticating proxy (serve.userHeader)`,
-    );
-  }
+  const mistakes = mistakesOf(settings, { host, dashboardUrl });
+  if (mistakes.length > 0) throw new UsageError(mistakes.map((found) => ({ found })));
   let answerer: Promise<ReturnType<typeof mcpAnswerer>> | undefined;
   const { serveDashboard } = await import('../serve/index.ts');
   return serveDashboard({
@@ -56,10 +55,42 @@ export async function startDashboard(
       return statusOfProject(config, context, { timeoutMs: checkMs });
     },
     commands: dashboardCommands(context),
+    send: context.openHttp(providerConnections),
     mcp: async (request, limited) => {
       // It takes a while to load, and most dashboards have no agent.
       answerer ??= import('./mcp.ts').then((loaded) => loaded.mcpAnswerer(context));
       return (await answerer)(request, limited);
     },
   });
+}
+
+/** What the settings of `serve` lack: nobody comes in who should not, and nobody who signs in stands before a closed door. */
+function mistakesOf(
+  { tokens, userHeader, groupsHeader, oidc, groups }: ServeSettings,
+  { host, dashboardUrl }: { readonly host: string; readonly dashboardUrl: string | undefined },
+): string[] {
+  const isReachable = !loopback.has(host);
+  const knowsGroups = oidc !== undefined || groupsHeader !== undefined;
+  const hasRuleForAll = groups.some(({ name }) => name === everyGroup);
+  const rules = 'groups: { finance: { all: true }, research: { workspaces: [research] } }';
+  return [
+    isReachable && tokens.length === 0 && userHeader === undefined && oidc === undefined
+      ? `--host ${host}: other machines can reach this address, so expected access tokens (serve.tokens in costbook.yaml), an identity provider (serve.oidc) or the header of an authenticating proxy (serve.userHeader)`
+      : undefined,
+    isReachable && oidc !== undefined && dashboardUrl === undefined
+      ? 'serve.oidc: found no dashboardUrl, expected the address at which people open the dashboard: the identity provider sends them back to it'
+      : undefined,
+    userHeader !== undefined && groupsHeader === undefined && !hasRuleForAll
+      ? `serve.userHeader: found no serve.groupsHeader, so everybody whom the proxy names would see nothing. Name the header with their groups there, and what each group sees in serve.groups; "${everyGroup}": { all: true } shows everybody everything`
+      : undefined,
+    groupsHeader !== undefined && userHeader === undefined
+      ? 'serve.groupsHeader: found no serve.userHeader, expected the header in which the proxy names the user'
+      : undefined,
+    knowsGroups && groups.length === 0
+      ? `serve.groups: found no rule, so everybody who signs in would see nothing. Write what each group sees, such as ${rules}`
+      : undefined,
+    groups.length > 0 && !knowsGroups && userHeader === undefined
+      ? 'serve.groups: found neither serve.oidc nor serve.groupsHeader, so nobody has a group; add one or remove the rules'
+      : undefined,
+  ].filter((each) => each !== undefined);
 }

@@ -8,7 +8,7 @@ export { umaskOf } from './file-mode.ts';
 export { keepConfiguredSecrets } from './known-secrets.ts';
 export { type Environment, expand } from './references.ts';
 export { readToken, type TokenSource } from './secrets.ts';
-export type { ServeSettings, ServeToken } from './serve-settings.ts';
+export { everyGroup, type OidcSettings, type ServeSettings } from './serve-settings.ts';
 export { alertSinksOf, incidentSinksOf, type Sink, summarySinksOf } from './sink-settings.ts';
 export {
   type Destination,

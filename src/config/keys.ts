@@ -43,7 +43,7 @@ export const groups = [
   },
   {
     name: 'serve',
-    keys: ['hosts', 'tokens', 'userHeader'],
+    keys: ['hosts', 'tokens', 'userHeader', 'groupsHeader', 'oidc', 'groups'],
     expected: 'a key such as hosts: [costs.example.com]; write one or remove it',
   },
   { name: 'exports', keys: ['to'], expected: 'a key such as to: s3://finance/costs; write one or remove it' },
@@ -67,6 +67,7 @@ const groupedSettings = [
   'alerts.severity',
   'alerts.project',
   'serve.userHeader',
+  'serve.groupsHeader',
   'exports.to',
   'storage.endpoint',
   'storage.region',
@@ -91,6 +92,7 @@ export const entryPlace = { keys: entryKeys, place: 'an entry of accounts' };
 export const groupPlaces: NonNullable<MappingRule['elsewhere']> = [
   ...groups.map(({ name, keys }) => ({ keys, place: name })),
   { keys: ['tokenPath', 'clientId', 'clientSecret'], place: 'oauth' },
+  { keys: ['issuer', 'scopes', 'groupsClaim'], place: 'serve.oidc' },
   { keys: ['command', 'lake', 'env'], place: 'engine' },
   { keys: ['code', 'rates', 'source'], place: 'currency' },
 ];

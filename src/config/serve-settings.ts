@@ -1,6 +1,20 @@
+import { isLoopbackHost } from '../base/addresses.ts';
 import { UsageError } from '../base/errors.ts';
 import { quoted } from '../text/choices.ts';
-import { list, mapping, named, type Parse, parseText, repeatedIn, rule, single, z } from '../yaml/index.ts';
+import {
+  flag,
+  inOrder,
+  list,
+  mapping,
+  named,
+  type Parse,
+  parseText,
+  repeatedIn,
+  rule,
+  type Shape,
+  single,
+  z,
+} from '../yaml/index.ts';
 import { type Layer, type Reading, readSetting } from './environment-and-file.ts';
 import { parseHeaderName } from './values.ts';
 
@@ -11,6 +25,34 @@ export interface ServeSettings {
   readonly tokens: readonly ServeToken[];
   /** The header in which an authenticating proxy names the user; undefined if there is no such proxy. */
   readonly userHeader: string | undefined;
+  /** The header in which that proxy names the user's groups, with commas between them. */
+  readonly groupsHeader: string | undefined;
+  /** Where people sign in with OpenID Connect. */
+  readonly oidc: OidcSettings | undefined;
+  /** What people see by their groups: the first rule that names one of theirs decides. */
+  readonly groups: readonly ServeGroup[];
+}
+
+/** The name of the rule for everybody who has signed in. */
+export const everyGroup = '*';
+
+/** What a group sees: everything, or only some costs. */
+export interface ServeGroup {
+  readonly name: string;
+  readonly workspaces: readonly string[] | undefined;
+  readonly owner: string | undefined;
+}
+
+/** An identity provider, and Costbook as its client. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Undefined for a client without a secret. */
+  readonly clientSecret: string | undefined;
+  /** What is asked for. */
+  readonly scopes: readonly string[];
+  /** The claim that names a person's groups. */
+  readonly groupsClaim: string;
 }
 
 /** An access token of the dashboard and what it may see: everything, or only some costs. */
@@ -47,11 +89,12 @@ const parseHostHeader: Parse<string> = (value) => {
 };
 
 const text = single((value) => parseText(value, 500));
+const expectedWorkspaces = 'a list of workspaces such as [production]';
 const expectedToken = 'such as { token: "$' + '{DASHBOARD_TOKEN}" }';
 const tokenShape = mapping(
   {
     token: single(parseServeToken),
-    workspaces: z.optional(list(text, 'a list of workspaces such as [production]')),
+    workspaces: z.optional(list(text, expectedWorkspaces)),
     owner: z.optional(text),
   },
   { expected: `a token ${expectedToken}`, needed: { token: 'the token itself' } },
@@ -60,6 +103,45 @@ const tokenShape = mapping(
     if ('workspaces' in token && 'owner' in token)
       report('found both workspaces and owner, expected at most one of them; remove one', 'owner');
   }),
+);
+
+const groupShape = mapping(
+  { all: z.optional(flag), workspaces: z.optional(list(text, expectedWorkspaces)), owner: z.optional(text) },
+  { expected: 'what the group sees, such as { workspaces: [research] }' },
+).check(
+  rule((group, report) => {
+    const names = (['all', 'workspaces', 'owner'] as const).filter((name) => name in group);
+    if (names.length !== 1 || group.all === false)
+      report('expected exactly one of all: true, workspaces: [research] and owner: Payments');
+  }),
+);
+
+const parseIssuer: Parse<string> = (value) => {
+  const given = parseText(value, 500);
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
+  if (isSafe && url.search === '' && url.hash === '' && url.username === '') return given;
+  throw new UsageError(`found ${quoted(given)}, expected an address such as https://login.example.com`);
+};
+/** Without `openid` there is no ID token. */
+const usualScopes = ['openid', 'profile', 'email'];
+const parseScope: Parse<string> = (value) => {
+  const given = parseText(value, 200);
+  if (/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(given)) return given;
+  throw new UsageError(`found ${quoted(given)}, expected a scope such as groups, without spaces`);
+};
+const oidcShape = mapping(
+  {
+    issuer: single(parseIssuer),
+    clientId: text,
+    clientSecret: z.optional(text),
+    scopes: z.optional(list(single(parseScope), 'a list of scopes such as [openid, email, groups]')),
+    groupsClaim: z.optional(text),
+  },
+  {
+    expected: 'an identity provider such as { issuer: "https://login.example.com", clientId: costbook }',
+    needed: { issuer: 'the address of the identity provider', clientId: 'the name of Costbook there' },
+  },
 );
 
 /** What the keys of `serve` may have. */
@@ -76,14 +158,31 @@ export const serveShapes = {
     }),
   ),
   userHeader: single(parseHeaderName),
+  groupsHeader: single(parseHeaderName),
+  oidc: oidcShape,
+  groups: named(groupShape, 'groups by name, such as finance: { all: true }'),
 };
 
 /** Reads the keys of `serve`; mistakes are reported. */
 export function readServe(keys: Layer, reading: Reading): ServeSettings {
-  const tokens = readSetting(keys.get('serve.tokens'), serveShapes.tokens, reading) ?? {};
+  const setting = <T>(name: keyof typeof serveShapes, shape: Shape<T>) =>
+    readSetting(keys.get(`serve.${name}`), shape, reading);
+  const tokens = setting('tokens', serveShapes.tokens) ?? {};
+  const given = keys.get('serve.groups');
+  const groups = setting('groups', serveShapes.groups) ?? {};
+  const oidc = setting('oidc', serveShapes.oidc);
   return {
-    hosts: readSetting(keys.get('serve.hosts'), serveShapes.hosts, reading) ?? [],
+    hosts: setting('hosts', serveShapes.hosts) ?? [],
     tokens: Object.entries(tokens).map(([name, { token, workspaces, owner }]) => ({ name, token, workspaces, owner })),
-    userHeader: readSetting(keys.get('serve.userHeader'), serveShapes.userHeader, reading),
+    userHeader: setting('userHeader', serveShapes.userHeader),
+    groupsHeader: setting('groupsHeader', serveShapes.groupsHeader),
+    oidc: oidc && {
+      ...{ issuer: oidc.issuer, clientId: oidc.clientId, clientSecret: oidc.clientSecret },
+      scopes: [...new Set(['openid', ...(oidc.scopes ?? usualScopes)])],
+      groupsClaim: oidc.groupsClaim ?? 'groups',
+    },
+    groups: (given === undefined ? [] : inOrder(given, groups)).map(([name, { workspaces, owner }]) => ({
+      ...{ name, workspaces, owner },
+    })),
   };
 }

@@ -19,3 +19,15 @@ export async function linkedBelow(base: string, page: Markup): Promise<string> {
   const text = String(await page);
   return base === '' ? text : text.replaceAll(/ (href|src|action|data-charts)="\/(?!\/)/g, ` $1="${base}/`);
 }
+
+/** Longer addresses do not fit into a cookie. */
+const maxToLength = 1500;
+
+/** A page of this server that a request names as the one to go to: path and query. The start page instead of any other address. */
+export function ownPage(given: unknown): string {
+  if (typeof given !== 'string' || !given.startsWith('/') || given.length > maxToLength) return '/';
+  const here = 'http://here.invalid';
+  const url = URL.canParse(given, here) ? new URL(given, here) : undefined;
+  // A browser takes `//name` and `/\name` for another server.
+  return url?.origin === here && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/';
+}

@@ -11,6 +11,8 @@ import { menu, type Page, type PagePath } from './page.ts';
 export interface Frame {
   readonly project: string;
   readonly viewer: string | undefined;
+  /** Whether they can sign out. */
+  readonly hasSession: boolean;
   /** The pages that this viewer may open. */
   readonly allowed: readonly PagePath[];
   readonly completeThrough: string | null;
@@ -22,7 +24,7 @@ export interface Frame {
 
 /** A whole page. */
 export function document({ path, title, body }: Page, frame: Frame): Markup {
-  const { project, viewer, allowed, completeThrough, warning, assets, version } = frame;
+  const { project, viewer, hasSession, allowed, completeThrough, warning, assets, version } = frame;
   const links = menu.filter((entry) => allowed.includes(entry.path));
   return html`<!doctype html>
 <html lang="en" data-snapshot="${version}">
@@ -57,22 +59,51 @@ ${warning === undefined ? '' : html`<p class="warning" role="status">${warning}<
 ${body}
 </main>
 <footer><p>All times are UTC, all amounts USD unless a unit is named. Point at an amount to see it exactly.${
-    viewer === undefined ? '' : html` You see what <b>${viewer}</b> may see.`
-  }</p></footer>
+    viewer === undefined ? '' : html` You see what <b>${named(viewer, 'no name')}</b> may see.`
+  }</p>${hasSession ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>` : ''}</footer>
 </body>
 </html>`;
 }
 
-/** The page on which a person signs in with an access token. */
-export function signInDocument(reason: string | undefined, assets: AssetUrls): Markup {
+/** The page on which a person signs in, and afterwards gets to the page `to`. */
+export function signInDocument(
+  { hasTokens, hasProvider, to, reason }: SignInWays & { readonly to: string; readonly reason?: string | undefined },
+  assets: AssetUrls,
+): Markup {
   return smallDocument(
     'Sign in',
     html`${reason === undefined ? '' : html`<p class="state bad" role="alert">${reason}</p>`}
-<form class="filters" method="post" action="/sign-in">
+${hasProvider ? html`<p><a class="button" href="/sign-in/provider?to=${encodeURIComponent(to)}">Sign in with your account</a></p>` : ''}
+${
+  hasTokens
+    ? html`<form class="filters" method="post" action="/sign-in">
+<input type="hidden" name="to" value="${to}">
 <label>Access token <input type="password" name="token" autocomplete="current-password" required></label>
 <button>Sign in</button>
-</form>`,
+</form>`
+    : ''
+}`,
     assets,
+  );
+}
+
+/** How a person can sign in. */
+export interface SignInWays {
+  readonly hasTokens: boolean;
+  readonly hasProvider: boolean;
+}
+
+/**
+ * Leads to a page of this server. A browser that comes from the provider's site by redirects alone would not send the
+ * session, which is for requests of our own pages.
+ */
+export function signedInDocument(to: string, base: string, assets: AssetUrls): Markup {
+  return smallDocument(
+    'Signed in',
+    html`<p>You have signed in. <a href="${to}">Go on</a></p>`,
+    assets,
+    html`<meta http-equiv="refresh" content="0;url=${base}${to}">
+`,
   );
 }
 
@@ -85,7 +116,7 @@ export function problemDocument(words: string, assets: AssetUrls): Markup {
   );
 }
 
-function smallDocument(title: string, body: Markup, assets: AssetUrls): Markup {
+function smallDocument(title: string, body: Markup, assets: AssetUrls, head: Markup | string = ''): Markup {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -95,7 +126,7 @@ function smallDocument(title: string, body: Markup, assets: AssetUrls): Markup {
 <title>${title} · Costbook</title>
 <link rel="stylesheet" href="${assets.style}">
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
-</head>
+${head}</head>
 <body>
 <main id="main">
 <h1>Costbook</h1>

@@ -4,10 +4,9 @@ import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
-import { getCookie, setCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Log } from '../base/effects.ts';
+import type { HttpSend, Log } from '../base/effects.ts';
 import { CostbookError, exitCodes, MachineError, messageOf } from '../base/errors.ts';
 import { listen } from '../base/listen.ts';
 import type { LocalConfig, ServeSettings } from '../config/index.ts';
@@ -16,7 +15,7 @@ import type { LimitedBooks } from '../mcp/index.ts';
 import { metricsText } from '../metrics/index.ts';
 import { type AddressPart, decodePart } from '../text/dashboard-address.ts';
 import { hourMs, type Instant } from '../time/time.ts';
-import { type Access, openAccess, sessionCookie, sessionSeconds } from './access.ts';
+import { type Access, openAccess } from './access.ts';
 import { allocationPage } from './allocation.ts';
 import { anomaliesPage, anomalyPage } from './anomalies.ts';
 import { type Asset, type AssetUrls, loadAssets } from './assets.ts';
@@ -27,7 +26,6 @@ import {
   openSnapshots,
   type Snapshots,
   scopeKey,
-  type Viewer,
   ViewerLeftError,
 } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
@@ -37,19 +35,20 @@ import { explorePage } from './explore.ts';
 import { exploreFile, exploreFormats } from './explore-file.ts';
 import { openExportFile } from './export-files.ts';
 import { healthPage } from './health.ts';
-import { document, problemDocument, signInDocument } from './layout.ts';
+import { document, problemDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 import type { Markup } from './markup.ts';
 import { monthPage } from './month.ts';
 import { monthsPage } from './months.ts';
-import { isEncrypted, isForeign, type RequestOrigin } from './origin.ts';
+import { openProvider } from './oidc.ts';
 import { overviewPage } from './overview.ts';
 import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
 import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
 import { savingsFile, savingsPage } from './savings.ts';
+import { addSignIn, type Env, identify } from './sign-in.ts';
 import { sqlPage } from './sql.ts';
 
 export interface Dashboard {
@@ -77,6 +76,8 @@ export interface DashboardOptions {
   /** The status of the project now. */
   readonly status: () => Promise<Status>;
   readonly commands: ProjectCommands;
+  /** Asks the identity provider. */
+  readonly send: HttpSend;
   /** How long the queries of a page may take together, in milliseconds; 30 seconds by default. */
   readonly pageMs?: number;
   /** Answers an agent at /mcp, from limited books if its token sees some costs only; undefined: no such address. */
@@ -147,12 +148,9 @@ const maxWaiting = 100;
 /** The same for all viewers of a limited token together. */
 const maxAtOnceLimited = 2;
 const maxWaitingLimited = 20;
-const maxBodyBytes = 4096;
 /** Where agents ask: a query may have 100 kB. */
 const mcpPath = '/mcp';
 const maxMcpBytes = 256 * 1024;
-
-type Env = { Variables: { viewer: Viewer; assets: AssetUrls; base: string } };
 
 /** Serves the dashboard over HTTP until closed. Throws MachineError if the port is not available. */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
@@ -194,11 +192,11 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     return context.text('ok\n');
   });
   app.get('/assets/:name', (context) => sendAsset(context, byPath.get(context.req.path)));
-  app.get('/sign-in', (context) => show(context, signInDocument(undefined, urls), 200));
-  app.post('/sign-in', bodyLimit({ maxSize: maxBodyBytes }), (context) =>
-    signIn(context, { access, urls, hosts, address: options.dashboardUrl }),
-  );
-  app.use(identify(access, settings));
+  const callback = () => `${options.dashboardUrl ?? url}/sign-in/callback`;
+  const provider = settings.oidc && openProvider(settings.oidc, { callback, send: options.send, now });
+  const signIn = { access, settings, urls, hosts, address: options.dashboardUrl, provider, log: options.log };
+  addSignIn(app, signIn);
+  app.use(identify(signIn));
   app.get('/metrics', async (context) => {
     // They name workspaces and what they cost.
     if (context.get('viewer').scope.kind !== 'all') return say(context, noPage(context), 404);
@@ -403,7 +401,7 @@ function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<
         421,
       );
     }
-    const isSignIn = context.req.method === 'POST' && context.req.path === '/sign-in';
+    const isSignIn = context.req.method === 'POST' && ['/sign-in', '/sign-out'].includes(context.req.path);
     const isAgent = hasMcp && context.req.path === mcpPath;
     if (context.req.method !== 'GET' && context.req.method !== 'HEAD' && !isSignIn && !isAgent) {
       return context.text('Expected GET: nothing can be changed here.\n', 405);
@@ -415,71 +413,6 @@ function secure(hosts: ReadonlySet<string>, hasMcp: boolean): MiddlewareHandler<
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
     return undefined;
   };
-}
-
-/** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */
-function identify(access: Access, { userHeader }: ServeSettings): MiddlewareHandler<Env> {
-  return async (context, next) => {
-    const viewer = access.viewerOf({
-      authorization: context.req.header('authorization'),
-      session: getCookie(context, sessionCookie),
-      user: userHeader === undefined ? undefined : context.req.header(userHeader),
-    });
-    if (viewer === 'wait') return context.text(`${tooManyWrong}\n`, 429);
-    if (viewer === undefined) {
-      if (access.hasTokens && (context.req.header('accept') ?? '').includes('text/html'))
-        return context.redirect(`${context.get('base')}/sign-in`);
-      context.header('www-authenticate', 'Bearer realm="Costbook"');
-      return context.text(
-        `Expected an access token of serve.tokens: "Authorization: Bearer …", or sign in at ${context.get('base')}/sign-in\n`,
-        401,
-      );
-    }
-    context.set('viewer', viewer);
-    await next();
-    return undefined;
-  };
-}
-
-const tooManyWrong = 'Too many wrong tokens. Wait a minute.';
-
-/** What signing in needs. */
-interface SignInOptions {
-  readonly access: Access;
-  readonly urls: AssetUrls;
-  /** The names of this server. */
-  readonly hosts: ReadonlySet<string>;
-  readonly address: string | undefined;
-}
-
-function originOf({ req }: Context<Env>): RequestOrigin {
-  return {
-    fetchSite: req.header('sec-fetch-site'),
-    origin: req.header('origin'),
-    host: req.header('host')?.toLowerCase(),
-    forwardedProto: req.header('x-forwarded-proto'),
-  };
-}
-
-async function signIn(context: Context<Env>, { access, urls, hosts, address }: SignInOptions): Promise<Response> {
-  const origin = originOf(context);
-  if (isForeign(origin, hosts)) return context.text('Expected a request of the page of this server itself.\n', 403);
-  const body = await context.req.parseBody().catch(() => undefined);
-  if (body === undefined) return context.text('Expected the fields of a form.\n', 400);
-  const { token } = body;
-  const session = access.signIn(typeof token === 'string' ? token.trim() : '');
-  if (session === undefined || session === 'wait') {
-    const reason = session === 'wait' ? tooManyWrong : 'This token is not known here.';
-    return show(context, signInDocument(reason, urls), session === 'wait' ? 429 : 401);
-  }
-  setCookie(context, sessionCookie, session, {
-    path: context.get('base') || '/',
-    httpOnly: true,
-    sameSite: 'Strict',
-    secure: isEncrypted(origin, address),
-    maxAge: sessionSeconds,
-  });
-  return context.redirect(`${context.get('base')}/`, 303);
 }
 
 async function sendAsset(context: Context<Env>, asset: Asset | undefined): Promise<Response> {
@@ -534,6 +467,7 @@ async function answerPage(
       ...{
         project: options.project,
         viewer: name,
+        hasSession: context.get('hasSession'),
         warning: snapshots.isOutdated() ? outdated : undefined,
         completeThrough,
       },

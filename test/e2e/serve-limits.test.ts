@@ -99,7 +99,12 @@ test('a page that takes longer than its limit says so, is not stored, and works 
   limited = await serveDashboard({
     ...{ dir, project: 'limits', host: '127.0.0.1', port: 0, reader: 'limits' },
     ...{
-      settings: { hosts: [], tokens: [], userHeader: undefined },
+      settings: {
+        ...{ hosts: [], tokens: [], groups: [] },
+        userHeader: undefined,
+        groupsHeader: undefined,
+        oidc: undefined,
+      },
       address: undefined,
       now: () => Date.parse('2026-10-04T15:00:00Z'),
     },
@@ -112,6 +117,7 @@ test('a page that takes longer than its limit says so, is not stored, and works 
       budgetBacktest: () => Promise.reject(new Error('not used')),
       show: () => Promise.reject(new Error('not used')),
     },
+    send: () => Promise.reject(new Error('not used')),
     pageMs: 250,
   });
   const { url } = limited;
