@@ -11,7 +11,7 @@ import {
   type Served,
   serve,
 } from '../support/dashboard.ts';
-import { runCli } from '../support/project.ts';
+import { newProject, runCli } from '../support/project.ts';
 
 const tokens = { ALL_TOKEN: 'all-0123456789abcdefghij', NORTH_TOKEN: 'north-0123456789abcdefgh' };
 const guarded = `serve:
@@ -472,5 +472,40 @@ describe('a dashboard below a path of its address', () => {
     expect(answer.headers.get('set-cookie')).toContain('Path=/team/costs;');
     const program = await below.get('/nowhere', { authorization: headers.authorization });
     expect(program.text).toBe('There is no such page. Start at /team/costs/\n');
+  });
+});
+
+describe('a dashboard that would let in too many or nobody does not start', () => {
+  const oidc = 'oidc: { issuer: "https://login.example.com", clientId: costbook }';
+  const groups = 'groups: { finance: { all: true } }';
+  test.each([
+    ['a reachable address and no way to sign in', `{ ${groups} }`, ['--host 0.0.0.0', 'serve.groups']],
+    ['a proxied user without groups', '{ userHeader: X-User }', ['serve.userHeader', 'serve.groupsHeader']],
+    ['groups of nobody', '{ groupsHeader: X-Groups }', ['--host', 'serve.groupsHeader', 'serve.groups']],
+    ['a provider without rules and without an address', `{ ${oidc} }`, ['dashboardUrl', 'serve.groups']],
+    ['a rule that shows two things', '{ groups: { a: { all: true, owner: x } } }', ['expected exactly one of']],
+    ['a rule that shows nothing', '{ groups: { a: { all: false } } }', ['expected exactly one of']],
+    ['a provider without TLS', '{ oidc: { issuer: "http://login.example.com", clientId: x } }', ['https://']],
+    ['a provider without a client', '{ oidc: { issuer: "https://login.example.com" } }', ['clientId']],
+    ['a scope with a space', `{ oidc: { issuer: "https://a.b", clientId: x, scopes: ["a b"] }, ${groups} }`, ['scope']],
+  ])('%s', async (_, settings, expected) => {
+    const refused = await newProject();
+    await writeFile(join(refused, 'costbook.yaml'), `serve: ${settings}\n`);
+    const { exitCode, stderr } = await runCli(['serve', '--dir', refused, '--host', '0.0.0.0', '--port', '0']);
+    expect(exitCode).toBe(2);
+    for (const words of expected) expect(stderr).toContain(words);
+  });
+
+  test('one whose proxy names users without groups starts if a rule is for everybody', async () => {
+    const proxied = await dashboardProject();
+    const rules = 'serve: { userHeader: X-User, groups: { "*": { workspaces: [north] } } }\n';
+    await writeFile(join(proxied, 'costbook.yaml'), rules);
+    const running = await serve(proxied);
+    const { status, text } = await running.get('/explore?group=resource_name', { 'x-user': 'ada' });
+    expect(status).toBe(200);
+    expect(text).toContain('box');
+    expect(text).not.toContain('secret-box');
+    expect((await running.get('/sql', { 'x-user': 'ada' })).status).toBe(404);
+    expect((await running.get('/')).status).toBe(401);
   });
 });

@@ -70,7 +70,7 @@ async function signIn({ base }: { readonly base: string }, name: string, page = 
   return tab;
 }
 
-const text = (tab: Tab) => tab.page.locator('body').innerText();
+const text = (tab: Tab) => tab.page.locator('body').textContent();
 const pathOf = (tab: Tab) => new URL(tab.page.url()).pathname;
 
 describe.each<GroupsPlace>(['token', 'userinfo'])('where groups are in the %s', (groupsIn) => {

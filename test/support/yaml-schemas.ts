@@ -547,6 +547,25 @@ function configSchema(): Schema {
         serve: mapping(keysOfGroup('serve'), {
           hosts: { ...schemaOf(serveShapes.hosts, {}), description: 'names under which the dashboard may be reached' },
           userHeader: text('the HTTP header in which an authenticating proxy names the user'),
+          groupsHeader: text("the HTTP header in which that proxy names the user's groups, with commas between them"),
+          oidc: {
+            ...schemaOf(serveShapes.oidc, {
+              issuer: 'the address of the identity provider: https://login.example.com',
+              clientId: 'the name of Costbook at the provider',
+              clientSecret: 'the secret of Costbook there: $' + '{OIDC_SECRET}; none for a public client',
+              scopes: 'what Costbook asks for; openid, profile and email by default',
+              groupsClaim: 'the claim that names the groups of a person; groups by default',
+            }),
+            description: 'the identity provider at which people sign in, by OpenID Connect',
+          },
+          groups: {
+            ...schemaOf(serveShapes.groups, {
+              all: 'true: this group sees everything',
+              workspaces: 'the only workspaces that this group sees',
+              owner: 'the only owner that this group sees',
+            }),
+            description: 'what people see, by their groups; the first rule that names one decides',
+          },
           tokens: {
             ...schemaOf(serveShapes.tokens, {
               token: 'the access token, which is a secret: $' + '{DASHBOARD_TOKEN}',

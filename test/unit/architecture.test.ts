@@ -30,6 +30,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   echarts: /^src\/(charts|serve)\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
   hono: /^src\/serve\//,
+  'openid-client': /^src\/serve\/oidc\.ts$/,
   '@hono/node-server': /^src\/serve\//,
   fflate: /^src\/workbook\//,
   nodemailer: /^src\/sinks\/(smtp|kinds\/email)\.ts$/,

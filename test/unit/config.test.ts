@@ -29,6 +29,9 @@ function problems(text: string, env: Env = {}, more: { requireAccounts?: boolean
   return caught instanceof Error ? caught.message.replaceAll('/books/', '') : '';
 }
 
+/** A dashboard without an identity provider and rules of groups. */
+const noProvider = { oidc: undefined, groups: [] };
+
 function thrown(run: () => unknown): unknown {
   try {
     run();
@@ -78,7 +81,7 @@ describe('parseConfig: resolved values', () => {
       headers: {},
       inferenceUrl: undefined,
       sandboxUrl: undefined,
-      serve: { hosts: [], tokens: [], userHeader: undefined },
+      serve: { hosts: [], tokens: [], ...noProvider, userHeader: undefined, groupsHeader: undefined },
       dashboardUrl: undefined,
       fileMode: 0o600,
     });
@@ -117,6 +120,7 @@ describe('parseConfig: resolved values', () => {
         COSTBOOK_ALERTS_SEVERITY: 'unproven=warning, run=info',
         COSTBOOK_ALERTS_PROJECT: 'acme',
         COSTBOOK_SERVE_USER_HEADER: 'X-Forwarded-User',
+        COSTBOOK_SERVE_GROUPS_HEADER: 'X-Groups',
         COSTBOOK_DASHBOARD_URL: 'https://costs.example.com/',
         COSTBOOK_API_VERSION: '2026-04-28.preview',
         COSTBOOK_AUTHORIZATION_HEADER: 'X-Service-Authorization',
@@ -168,7 +172,7 @@ describe('parseConfig: resolved values', () => {
       headers: {},
       inferenceUrl: 'https://run.example.com',
       sandboxUrl: 'https://sbx-{sandbox}-{workspace}.{region}.example.com',
-      serve: { hosts: [], tokens: [], userHeader: 'X-Forwarded-User' },
+      serve: { hosts: [], tokens: [], ...noProvider, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Groups' },
       dashboardUrl: 'https://costs.example.com',
       fileMode: 0o640,
     });
@@ -226,6 +230,7 @@ describe('parseConfig: resolved values', () => {
         "COSTBOOK_MAX_REQUESTS_PER_MINUTE": "maxRequestsPerMinute",
         "COSTBOOK_PROOF_TOLERANCE": "proof.tolerance",
         "COSTBOOK_SANDBOX_URL": "sandboxUrl",
+        "COSTBOOK_SERVE_GROUPS_HEADER": "serve.groupsHeader",
         "COSTBOOK_SERVE_USER_HEADER": "serve.userHeader",
         "COSTBOOK_SETTLE_DAYS": "settleDays",
         "COSTBOOK_SINCE": "since",

@@ -93,7 +93,12 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       closing: { invoiceDays: 10 },
       focus: { provider: 'Platform', accountName: 'Main' },
       serve: {
-        ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User' },
+        ...{ hosts: ['costs.example.com'], userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups' },
+        oidc: {
+          ...{ issuer: 'https://login.example.com', clientId: 'costbook', clientSecret: 'a-client-secret' },
+          ...{ scopes: ['openid', 'groups'], groupsClaim: 'roles' },
+        },
+        groups: { finance: { all: true }, research: { workspaces: ['research'] }, payments: { owner: 'Payments' } },
         tokens: {
           north: { token: 'abcdefghijabcdefghij', workspaces: ['north'] },
           payments: { token: 'klmnopqrstklmnopqrst', owner: 'Payments' },
@@ -427,11 +432,12 @@ function isFree(name: Name, path: Path): boolean {
 /** What only the reader knows: forms of texts, names that must be those of others, what one value asks of another. */
 const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
   costbook: [
-    /(^|\/)(url|apiUrl|endpoint|botToken|dashboardUrl|inferenceUrl|sandboxUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
+    /(^|\/)(url|apiUrl|endpoint|issuer|botToken|dashboardUrl|inferenceUrl|sandboxUrl|since|apiVersion|tolerance|from|to(\/\d)?) = "nonsense/,
     /^alerts\/notify(\/\d)? = "nonsense/,
     /^sinks(\/\w+)? = undefined$/, // alerts.notify names them
     /^inferenceUrl = undefined$/, // agents and models need it
     /^engine\/command\/\d = "nonsense/, // one of its words has {file}
+    /^serve\/groups\/\w+\/\w+ = undefined$/, // a group sees exactly one of them
     /^sinks\/\w+\/(account|answersTo(\/\d)?) = "nonsense/,
   ],
   job: [/report\/timeout = /, /^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
