@@ -5,6 +5,7 @@ import type { Connection } from '../warehouse/store/index.ts';
 import { cardOf } from './card.ts';
 import { currentCauses, type ProjectOfChecks } from './current.ts';
 import { type AlertFact, type DataFact, dataKindOf, parseFact, stepOf, wordsOfKind } from './kinds/index.ts';
+import { shownWithOthers } from './same-budget.ts';
 
 /** An open alert, in words for people. */
 export interface OpenAlert {
@@ -25,6 +26,8 @@ export interface OpenAlert {
   readonly cannotRun?: true;
   /** Whether nobody has to act. */
   readonly needsNothing?: true;
+  /** The key of the open alert that says why: of the anomaly that goes on, or of a budget's threshold shown in full. */
+  readonly cause?: string;
 }
 
 /** The open alerts whose cause is not gone, most severe first, then newest. Runs the checks of open alerts again. */
@@ -36,16 +39,25 @@ export async function openAlerts(
   const rows = await connection.rows(await readSql('alerts', 'open'));
   const facts = rows.map((row) => parseFact(String(row['fact'])));
   const { ended, facts: current } = await currentCauses(connection, facts, now, project);
-  return rows.flatMap((row, place) => {
+  const open = rows.flatMap((row, place) => {
     const key = String(row['alert_key']);
     const fact = current.get(key) ?? facts[place];
-    if (fact === undefined || ended.has(key)) return [];
+    return fact === undefined || ended.has(key) ? [] : [{ row, key, fact }];
+  });
+  const shown = shownWithOthers(open.map(({ fact }) => fact));
+  const keys = new Set(open.map(({ key }) => key));
+  return open.map(({ row, key, fact }) => {
     const severity = String(row['severity']) as Severity;
     const asOf = wordsOfKind(fact).isDated === true ? (fact.completeThrough ?? undefined) : undefined;
     const cannotRun = fact.kind === 'check' && fact.offenders === null ? { cannotRun: true as const } : {};
     const isData = fact.kind !== 'budget' && fact.kind !== 'anomaly';
     const needsNothing = isData && stepOf(fact).who === 'No action needed' ? { needsNothing: true as const } : {};
-    return [{ key, severity, since: String(row['since']), ...wordsOf(fact), asOf, ...cannotRun, ...needsNothing }];
+    const causes = fact.kind === 'budget' ? (fact.unusual ?? []).flatMap((one) => (one.isOver ? [] : [one.key])) : [];
+    const cause = causes.find((each) => keys.has(each)) ?? shown.get(key);
+    return {
+      ...{ key, severity, since: String(row['since']), ...wordsOf(fact), asOf, ...cannotRun, ...needsNothing },
+      ...(cause === undefined ? {} : { cause }),
+    };
   });
 }
 

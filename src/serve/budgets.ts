@@ -38,7 +38,7 @@ export async function mostUrgentBudgets(request: PageRequest): Promise<Markup> {
     const short = columns.filter(({ head }) => head !== 'Period' && head !== 'Share');
     return {
       ...{ path: '/budgets', title: 'Budgets' },
-      body: html`<section>${table('Budgets, most urgent first', short, lines, 'There are no budgets.')}
+      body: html`<section class="alerts">${table('Budgets, most urgent first', short, lines, 'There are no budgets.')}
 ${budgets.length > lines.length ? html`<p class="empty"><a href="/budgets">All ${budgets.length} budgets</a></p>` : ''}</section>`,
     };
   });

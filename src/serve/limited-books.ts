@@ -108,11 +108,16 @@ async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, 
 
 async function changesOf(view: BooksView, days: number, maxRows: number) {
   const { through, completeFrom } = await completeHours(view);
-  const { compared, rows } = await readMovers(view, { days, through, completeFrom, count: maxRows + 1 });
+  const { compared, rows } = await readMovers(view, {
+    ...{ by: 'resource', days, through, completeFrom, count: maxRows + 1 },
+  });
+  const shown = rows.map(({ account, workspace, resource_type, resource_name, cost, cost_before, change }) => {
+    return { account, workspace, resource_type, resource_name, cost, cost_before, change };
+  });
   const data = compared.kind === 'none' ? { notCompared: compared.reason } : moverWindows(compared);
   return {
     source: 'the largest changes on the overview of the dashboard',
-    data: { ...data, rows: rows.slice(0, maxRows) },
+    data: { ...data, rows: shown.slice(0, maxRows) },
     isCut: rows.length > maxRows,
   };
 }

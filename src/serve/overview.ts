@@ -22,7 +22,6 @@ import {
   monthName,
   shownInstant,
 } from '../time/time.ts';
-import type { SqlRow } from '../warehouse/store/index.ts';
 import { type BooksView, shownSql } from './books/index.ts';
 import {
   type BooksState,
@@ -37,16 +36,15 @@ import { costsAddress } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
-import { figure, named, resourceLink, table } from './layout.ts';
+import { type Column, figure, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
-import { readMoverReasons, readMovers } from './movers.ts';
+import { moversSection } from './movers.ts';
 import type { Page, PageRequest } from './page.ts';
 import { problemsSection, type Shown, statusOf } from './problems.ts';
 import { readSavings, savingsTile } from './savings.ts';
 
-const moversShown = 8;
-const moverDays = 7;
 const trendDays = 30;
+const causesShown = 5;
 /** The page that answers: what does this month cost, what will it cost, what changed, and can I trust it? */
 export async function overviewPage(request: PageRequest): Promise<Page> {
   const { view, now } = request;
@@ -60,18 +58,10 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const changed = readMovers(view, {
-    days: moverDays,
-    through,
-    completeFrom: state.completeFrom,
-    count: moversShown,
-  });
-  const [month, trend, movers, reasons, status, budgets, trust, differing, savings] = await Promise.all([
+  const [month, trend, movers, status, budgets, trust, differing, savings] = await Promise.all([
     readMonth(view, state.month.start, { through, completeFrom: state.completeFrom }),
     readTrend(view, through),
-    changed,
-    // Anomalies and deployments name what others may not see.
-    isAll ? changed.then(({ compared }) => readMoverReasons(view, compared)) : [],
+    moversSection(request, { through, completeFrom: state.completeFrom }),
     // Alerts name budgets and workspaces that others may not see.
     isAll ? statusOf(request) : undefined,
     isAll ? mostUrgentBudgets(request) : '',
@@ -88,68 +78,10 @@ ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfD
 ${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
 </div>
 ${status === undefined ? '' : problemsSection(status.problems)}
-<div class="grid">
-<section>${moversTable(movers, reasons)}</section>
+${movers}
 ${budgets}
-</div>
-${status === undefined ? '' : alertsSection(alertsOf(status))}`,
+${status === undefined ? '' : alertsSection(alertsOf(status), request.query.get('alerts') === 'all')}`,
   };
-}
-
-/** The resources whose costs changed most, by how much, and why, as far as the books know. */
-function moversTable({ rows, compared }: Awaited<ReturnType<typeof readMovers>>, reasons: readonly SqlRow[]): Markup {
-  const isSame = (a: SqlRow, b: SqlRow) =>
-    ['account', 'workspace', 'resource_type', 'resource_name'].every((name) => (a[name] ?? '') === (b[name] ?? ''));
-  return table(
-    `Biggest changes: the last ${moverDays} days against the ${moverDays} before`,
-    [
-      { head: 'Resource', cell: (row) => resourceCell(row) },
-      { head: 'Workspace', cell: (row) => named(String(row['workspace'] ?? ''), 'no workspace') },
-      { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
-      { head: 'Change', isNumber: true, cell: (row) => money(String(row['change']), { isSigned: true }) },
-      {
-        head: 'in %',
-        isNumber: true,
-        cell: (row) => changeWords(row),
-      },
-      {
-        head: 'Why',
-        cell: (row) =>
-          whyWords(
-            row,
-            reasons.find((reason) => isSame(reason, row)),
-          ),
-      },
-    ],
-    rows,
-    compared.kind === 'none' ? `Not compared: ${compared.reason}.` : 'No cost changed in the last 14 days.',
-  );
-}
-
-/** In per cent; as a multiple from ten times as much on, which reads better than thousands of per cent. */
-function changeWords({ cost, cost_before }: SqlRow): string {
-  const times = isZero(cost_before) ? 0 : Number(cost) / Number(cost_before);
-  return times >= 10 ? `${Math.round(times)} times` : (relative(String(cost), String(cost_before)) ?? '');
-}
-
-function isZero(amount: unknown): boolean {
-  return Number(amount) === 0;
-}
-
-/** What the books know of the cause: new, gone, an anomaly with its page, deployments. */
-function whyWords(row: SqlRow, reason: SqlRow | undefined): Markup | string {
-  const existence = isZero(row['cost_before']) ? 'new' : isZero(row['cost']) ? 'no longer billed' : undefined;
-  const [key, deployments] = [reason?.['anomaly_key'], Number(reason?.['deployments'] ?? 0)];
-  const unusual =
-    typeof key === 'string'
-      ? html`<a href="${anomalyAddress(key)}">unusual since ${reason?.['first_day']}</a>`
-      : undefined;
-  const deployed =
-    deployments === 0
-      ? undefined
-      : `${deployments === 1 ? 'deployed or changed' : `deployed or changed ${deployments} times, last`} ${shownInstant(String(reason?.['deployed_at'])).slice(0, 16)}`;
-  const words = [existence, unusual, deployed].filter((each) => each !== undefined);
-  return html`${words.map((each, place) => html`${place === 0 ? '' : '; '}${each}`)}`;
 }
 
 /** The open alerts that no problem is about. */
@@ -158,21 +90,44 @@ function alertsOf({ alerts, problems }: Shown): readonly OpenAlert[] {
   return alerts.list.filter(({ key }) => !above.includes(key));
 }
 
-function alertsSection(alerts: readonly OpenAlert[]): Markup {
-  return html`<section class="alerts">${table(
-    'Open alerts',
-    [
-      { head: 'Severity', cell: ({ severity }) => severityWord(severity) },
-      {
-        head: 'What',
-        cell: ({ key, title, detail }) => html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}`,
-      },
-      { head: 'Next step', cell: ({ next }) => next ?? '' },
-      { head: 'Since', cell: ({ since }) => html`<span class="state">${shownInstant(since)}</span>` },
-    ],
-    alerts,
-    'No alert is open.',
-  )}</section>`;
+/** One line a cause, the first ones; or all alerts with what to do. */
+function alertsSection(alerts: readonly OpenAlert[], isAll: boolean): Markup {
+  const keys = new Set(alerts.map(({ key }) => key));
+  const causes = alerts.filter(({ cause }) => cause === undefined || !keys.has(cause));
+  const severity = { head: 'Severity', cell: (alert: OpenAlert) => severityWord(alert.severity) };
+  const since = {
+    head: 'Since',
+    cell: (alert: OpenAlert) => html`<span class="state">${shownInstant(alert.since)}</span>`,
+  };
+  const columns: Column<OpenAlert>[] = isAll
+    ? [
+        severity,
+        {
+          head: 'What',
+          cell: ({ key, title, detail }) => html`<b>${linked(key, title)}</b>${detail ? html`<br>${detail}` : ''}`,
+        },
+        { head: 'Next step', cell: ({ next }) => next ?? '' },
+        since,
+      ]
+    : [
+        severity,
+        { head: 'What', cell: (alert) => html`${linked(alert.key, alert.title)}${consequences(alert, alerts)}` },
+        since,
+      ];
+  const shown = isAll ? alerts : causes.slice(0, causesShown);
+  return html`<section class="alerts" id="alerts">${table('Open alerts', columns, shown, 'No alert is open.')}${
+    alerts.length === 0 || isAll
+      ? ''
+      : html`<p class="empty"><a href="/?alerts=all#alerts">${alerts.length === 1 ? 'This alert' : `All ${alerts.length} alerts`} with the next step</a></p>`
+  }</section>`;
+}
+
+/** The budgets whose alerts have the same cause. */
+function consequences({ key }: OpenAlert, alerts: readonly OpenAlert[]): Markup | '' {
+  const budgets = alerts.flatMap((alert) => (alert.cause === key ? [alert.key.split('/')[2] ?? ''] : []));
+  const others = [...new Set(budgets)].filter((budget) => !key.startsWith(`budget/`) || key.split('/')[2] !== budget);
+  if (others.length === 0) return '';
+  return html` <span class="empty">and so ${others.length === 1 ? 'budget' : 'budgets'} ${others.map((budget, place) => html`${place === 0 ? '' : ', '}<a href="${budgetAddress(budget)}">${named(budget, '')}</a>`)}</span>`;
 }
 
 /** The title of an alert, with a link to the page of its budget or anomaly. */
@@ -303,7 +258,7 @@ function tiles(
       : html`<span class="big">${money(forecast.mean, { figure: ['month_end', formatMonth(start)] })}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
 ${savingsTile(savings)}
-<div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
+<div class="tile"><dt>Complete through</dt><dd><span class="medium">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
   }.${differingWords(differing).map((line) => html`<br>${line}`)}${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
 </dl>`;
@@ -369,11 +324,4 @@ function trendChart({ explored, through }: Trend, { completeThrough }: BooksStat
 
 function severityWord(severity: string): Markup {
   return html`<span class="state ${severity === 'critical' ? 'bad' : severity === 'warning' ? 'warn' : ''}">${severity}</span>`;
-}
-
-function resourceCell(row: Readonly<Record<string, unknown>>): Markup {
-  const [type = '', workspace, name] = [row['resource_type'], row['workspace'], row['resource_name']].map((part) =>
-    String(part ?? ''),
-  );
-  return html`${resourceLink(type, workspace, name)} <span class="state">${named(type, '')}</span>`;
 }

@@ -10,7 +10,15 @@ import { runCli } from '../support/project.ts';
 
 const query = 'select resource_name, sum(cost) as cost from costs group by all order by cost desc';
 const paths = [
-  ...['/', '/explore', '/explore?group=resource_name&top=20&shape=cumulative', '/months', '/months/2026-10', '/health'],
+  ...[
+    '/',
+    '/?changes=owner&alerts=all',
+    '/explore',
+    '/explore?group=resource_name&top=20&shape=cumulative',
+    '/months',
+    '/months/2026-10',
+    '/health',
+  ],
   ...['/explore?shape=table&group=label:service', '/explore?measure=price&shape=lines&step=hour&workspace=north'],
   ...['/budgets', '/anomalies', '/savings', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
   ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],

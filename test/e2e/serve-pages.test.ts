@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { anomalyAddress, resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
-import { exampleParts } from '../support/example-alerts.ts';
+import { exampleFacts, exampleParts } from '../support/example-alerts.ts';
 import { runCli } from '../support/project.ts';
 
 const hostile = hostileNames[0] ?? '';
@@ -88,8 +89,8 @@ beforeAll(async () => {
   served = await serve(dir);
 });
 
-async function rowsOf(sql: string): Promise<Record<string, string>[]> {
-  const { stdout, stderr } = await runCli(['sql', '--json', '--dir', dir, sql]);
+async function rowsOf(sql: string, folder = dir): Promise<Record<string, string>[]> {
+  const { stdout, stderr } = await runCli(['sql', '--json', '--dir', folder, sql]);
   if (stdout === '') throw new Error(stderr);
   return (JSON.parse(stdout) as { rows: Record<string, string>[] }).rows;
 }
@@ -98,6 +99,22 @@ async function rowsOf(sql: string): Promise<Record<string, string>[]> {
 function amountsOf(text: string): string[] {
   return [...text.matchAll(/<data value="([^"]+)"/g)].map(([, value = '']) => value);
 }
+
+test('the overview has a line for each cause of alerts, and all of them with the next step on demand', async () => {
+  const { anomaly, budget } = exampleFacts as Record<string, AlertFact>;
+  const running = { firstDay: '2026-10-20', lastDay: '2026-10-20', isOver: false, impact: '9', daily: '9' };
+  const unusual = [{ key: anomaly?.key, subject: 'x', ...running }];
+  const facts = [anomaly, { ...budget, unusual }] as AlertFact[];
+  const alerts = facts.map((fact) => ({ alert_key: fact.key, kind: fact.kind, fact: JSON.stringify(fact) }));
+  const server = await serve(await dashboardProject(dashboardBooks({ alerts })));
+  const [short, all] = [(await server.get('/')).text, (await server.get('/?alerts=all')).text].map((text) =>
+    text.slice(text.indexOf('id="alerts"')),
+  ) as [string, string];
+  expect([short.split('<tr>').length, all.split('<tr>').length]).toEqual([3, 4]);
+  expect(short).toContain('and so budget <a href="/budgets/research">research</a>');
+  expect(short).toContain('<a href="/?alerts=all#alerts">All 2 alerts with the next step</a>');
+  expect([short, all].map((text) => text.includes('Next step'))).toEqual([false, true]);
+});
 
 test('the overview says why costs changed: an anomaly with its page, a deployment, or that a resource is new', async () => {
   const own = await dashboardProject(
@@ -122,9 +139,17 @@ test('the overview says why costs changed: an anomaly with its page, a deploymen
       resource_events: [
         { workspace: 'south', resource_name: 'secret-box', event_time: '2026-10-01 04:00:00', event_type: 'DEPLOYED' },
       ],
+      allocation: `dimensions: [team]
+rules:
+  - { name: fresh, when: { resource_name: fresh }, owner: { team: Reds } }
+  - { name: north, when: { workspace: north }, split: { by: cost, over: [team] } }
+  - { name: south, when: { workspace: south }, owner: { team: Blues } }
+`,
     }),
   );
-  const text = (await (await serve(own)).get('/')).text.replaceAll(/\s+/g, ' ');
+  const server = await serve(own);
+  const get = async (path: string) => (await server.get(path)).text.replaceAll(/\s+/g, ' ');
+  const text = await get('/');
   expect(text).toMatch(
     /secret-box<\/a>(?:(?!<\/tr>).)*unusual since 2026-10-01<\/a>; deployed or changed 2026-10-01 04:00/,
   );
@@ -132,6 +157,29 @@ test('the overview says why costs changed: an anomaly with its page, a deploymen
   expect(text.match(/unusual since/g)).toHaveLength(1);
   expect(text).toMatch(/fresh<\/a>(?:(?!<\/tr>).)*<td class="number">\s*<\/td><td>new<\/td>/);
   expect(text.indexOf('Biggest changes')).toBeLessThan(text.indexOf('Open alerts'));
+  // Groups have the sums of Explore, and the resource that changed most in each.
+  const changesOf = async (by: string) => {
+    const [, section = ''] = /id="changes">(.*?)<\/section>/.exec(await get(`/?changes=${by}`)) ?? [];
+    return section.split('<tr>').slice(2);
+  };
+  const sums = await rowsOf(
+    `select sum(cost) filter (bucket_start >= '2026-09-27 12:00') as cost from costs
+    where bucket_start >= '2026-09-20 12:00' and bucket_start < '2026-10-04 12:00' group by workspace
+    order by abs(sum(case when bucket_start >= '2026-09-27 12:00' then cost else -cost end)) desc`,
+    own,
+  );
+  const workspaces = await changesOf('workspace');
+  expect(workspaces.map((row) => row.match(/<data value="[^"]*"/g)?.[0])).toEqual(
+    sums.map(({ cost }) => `<data value="${cost}"`),
+  );
+  expect(workspaces[0]).toMatch(/workspace=south.*secret-box<\/a>.*; <a href="[^"]*">unusual since 2026-10-01/);
+  const owners = await changesOf('owner');
+  expect(owners.map((row) => />([^<]*)<\/a><\/td>/.exec(row)?.[1]).toSorted()).toEqual([
+    'Blues',
+    'Reds',
+    'shared costs',
+  ]);
+  expect(owners.find((row) => row.includes('Reds'))).toMatch(/owner%3Ateam=Reds.*fresh<\/a>.*; new/);
 });
 
 const october = "bucket_start >= '2026-10-01'";

@@ -377,6 +377,29 @@ describe('facts about the data', () => {
     books.close();
   });
 
+  test('an open alert of a budget names the open anomaly that it comes from, or else the threshold shown in full', async () => {
+    const { anomaly, budget } = exampleFacts as Record<string, AlertFact>;
+    const unusual = { subject: 'box', firstDay: '2026-10-12', lastDay: '2026-10-14', impact: '412', daily: null };
+    const of = (key: string, more: object) => ({ ...budget, key, unusual: undefined, ...more });
+    const facts = [
+      anomaly,
+      of('budget/a/2026-10/80%', { budget: 'a', unusual: [{ ...unusual, key: anomaly?.key, isOver: false }] }),
+      of('budget/b/2026-10/80%', { budget: 'b', unusual: [{ ...unusual, key: anomaly?.key, isOver: true }] }),
+      of('budget/b/2026-10/50%', { budget: 'b', limit: '2500', threshold: '50%' }),
+    ] as AlertFact[];
+    const books = await givenBooks({
+      ...fresh,
+      alerts: facts.map((fact) => ({ alert_key: fact.key, kind: fact.kind, fact: JSON.stringify(fact) })),
+    });
+    const causes = (await openAlerts(books.connection, now)).map(({ key, cause }) => [key, cause]);
+    expect(Object.fromEntries(causes)).toEqual({
+      [anomaly?.key ?? '']: undefined,
+      ...{ 'budget/a/2026-10/80%': anomaly?.key, 'budget/b/2026-10/80%': undefined },
+      'budget/b/2026-10/50%': 'budget/b/2026-10/80%',
+    });
+    books.close();
+  });
+
   test('an alert about a closed month is not open any longer once the month is reopened', async () => {
     const key = 'closed_month/acc_one/2026-09';
     const fact = JSON.stringify({ ...exampleFacts['closed_month'], key, account: 'acc_one' });
