@@ -7,30 +7,37 @@ export interface Redactor {
 /** A shorter secret would match ordinary words, and could be guessed anyway. */
 const minSecretLength = 4;
 
-/** In a cut text, this much of a token's start is hidden. */
+/** Of a token in a cut text, this much of its start is enough to hide it. */
 const headLength = 16;
+/** What a token may go on with. None of it is special in JSON, HTML or a table. */
+const restOfToken = /[\w.~+/=%-]*/y;
 /** Shorter encodings of a secret match ordinary words. */
 const minCodeLength = 8;
 
 /**
  * A redactor that replaces each registered secret with `***`, in any letter case: plain, escaped for JSON or HTML,
- * URL-encoded (once or twice), as hex, as base64 within a longer text, or cut after its first 16 characters.
+ * URL-encoded (once or twice), as hex, as base64 within a longer text, or cut after its first 16 characters. Then the rest
+ * of the word is hidden too, whatever it is: who can have texts of their own shown must not learn how much of a guess is
+ * right.
  */
 export function redactor(): Redactor {
-  const needles = new Set<string>();
-  let longestFirst: string[] | undefined;
-  let heads: ReadonlySet<string> = new Set();
+  /** Each form of a secret, with how much of it is enough. */
+  const needles = new Map<string, number>();
+  let longestFirst: [string, number][] | undefined;
   return {
     keep(secret) {
       if (secret.length < minSecretLength) return;
-      for (const form of printedForms(secret)) needles.add(lowerCase(form));
-      if (isToken(secret)) heads = new Set([...heads, ...printedForms(secret).map(lowerCase)]);
+      for (const form of printedForms(secret)) {
+        // As much of the secret in each form: 16 signs of its hex are 8 of it.
+        const enough = isToken(secret) ? Math.ceil((headLength * form.length) / secret.length) : form.length;
+        needles.set(lowerCase(form), Math.min(enough, needles.get(lowerCase(form)) ?? enough));
+      }
       longestFirst = undefined;
     },
     redact(text) {
       // Longest first: a secret that starts with another one must not leave its end behind.
-      longestFirst ??= [...needles].sort((a, b) => b.length - a.length);
-      return longestFirst.reduce((rest, needle) => hide(rest, needle, heads.has(needle)), text);
+      longestFirst ??= [...needles].sort(([a], [b]) => b.length - a.length);
+      return longestFirst.reduce((rest, [needle, enough]) => hide(rest, needle, enough), text);
     },
   };
 }
@@ -53,10 +60,10 @@ export function redactParts(redact: (text: string) => string): (part: string | u
   };
 }
 
-/** Replaces each occurrence of a lower-case needle with `***`; if it may be cut, also its start. */
-function hide(text: string, needle: string, mayBeCut: boolean): string {
+/** Replaces each occurrence of a lower-case needle with `***`; if its start is enough, with the rest of the word. */
+function hide(text: string, needle: string, enough: number): string {
   const haystack = lowerCase(text);
-  const head = mayBeCut && needle.length > headLength ? needle.slice(0, headLength) : needle;
+  const head = needle.slice(0, enough);
   const pieces: string[] = [];
   let from = 0;
   for (let at = haystack.indexOf(head); at >= 0; at = haystack.indexOf(head, from)) {
@@ -64,6 +71,10 @@ function hide(text: string, needle: string, mayBeCut: boolean): string {
     while (length < needle.length && haystack[at + length] === needle[length]) length += 1;
     pieces.push(text.slice(from, at));
     from = at + length;
+    if (head.length < needle.length) {
+      restOfToken.lastIndex = from;
+      from += restOfToken.exec(text)?.[0].length ?? 0;
+    }
   }
   return from === 0 ? text : [...pieces, text.slice(from)].join('***');
 }

@@ -242,6 +242,30 @@ describe('redactor()', () => {
     expect(redact('HTTPS://HOOKS.example.com/services/T0/B0/verysecretindeed')).toBe('***');
   });
 
+  test('does not tell who knows how a token begins how much of a guess is right', () => {
+    const { keep, redact } = redactor();
+    const secret = 'cb_live_0123456789abcdef0123';
+    keep(secret);
+    const forms = [
+      (text: string) => text,
+      encodeURIComponent,
+      (text: string) => Buffer.from(text).toString('hex'),
+      (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&'),
+      (text: string) => Buffer.from(text).toString('base64'),
+      (text: string) => Buffer.from(text).toString('base64url'),
+    ];
+    for (const form of forms) {
+      for (const length of [6, 9, 12, 18, 24, 27]) {
+        const guesses = [secret.charAt(length), 'x', 'Z', '_', '..'].map((next) =>
+          form(secret.slice(0, length) + next),
+        );
+        const shown = guesses.map((guess) => redact(`${guess}|`).replace(guess, 'as typed'));
+        expect(new Set(shown), form(secret.slice(0, length))).toEqual(new Set([length < 16 ? 'as typed|' : '***|']));
+      }
+    }
+    expect(redact(`${secret}zz, and`)).toBe('***, and');
+  });
+
   test('hides a secret that comes in two pieces, wherever it is cut', () => {
     const { keep, redact } = redactor();
     keep('cb_live_0123456789abcdef0123');
