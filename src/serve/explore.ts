@@ -26,6 +26,7 @@ import { amount, quantity, relative, signed } from './format.ts';
 import { figure, named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { searchForm } from './resource-search.ts';
 
 /** The page on which any cost can be looked up: a range, a step, a dimension, filters. Its address is its state. */
 export async function explorePage({ view, query }: PageRequest): Promise<Page> {
@@ -48,7 +49,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
   return {
     path: '/explore',
     title: 'Explore',
-    body: html`<section>${exploreForm(asked, choices)}
+    body: html`<section>${exploreForm(asked, choices)}${searchForm()}
 ${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${dimensionsShown(asked, dimensions)}${fewer ? html`<p class="empty">More groups than ${asked.top} do not fit ${explored.labels.length} bars. The downloads have them.</p>` : ''}</section>
 ${
   isTable

@@ -10,6 +10,7 @@ import { money, relative } from './format.ts';
 import { type Column, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { PageRequest } from './page.ts';
+import { searchForm } from './resource-search.ts';
 
 /** What changes are shown by: owners in the first dimension of the allocation rules. */
 export const moverKinds = ['resource', 'workspace', 'owner'] as const;
@@ -66,7 +67,7 @@ export async function moversSection(
   return html`<section class="alerts" id="changes"><nav class="ranges" aria-label="Changes by">${kinds.map(
     (kind) =>
       html`<a href="${kind === 'resource' ? '/' : `/?changes=${kind}`}#changes"${kind === by ? raw(' aria-current="true"') : ''}>By ${kind}</a> `,
-  )}</nav>${moversTable(changed, { by, reasons, through })}</section>`;
+  )}</nav>${moversTable(changed, { by, reasons, through })}${searchForm()}</section>`;
 }
 
 /** What changed most in cost, by how much, and why, as far as the books know. */

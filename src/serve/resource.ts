@@ -31,6 +31,7 @@ import { type Column, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { executionsTable, partsTable } from './resource-parts.ts';
+import { lastDays, resourceSearchPage, searchForm } from './resource-search.ts';
 import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
 
 /** The ranges to choose from. */
@@ -54,13 +55,14 @@ interface ResourceNames extends Record<string, string> {
  */
 export async function resourcePage(request: PageRequest): Promise<Page> {
   const { view, parts, query } = request;
+  if (parts.length === 0) return resourceSearchPage(request);
   const matches = parts.length === 3 ? await view.rows('resource', addressed(parts)) : [];
   const [found] = matches;
   const state = await readBooksState(view);
   if (found === undefined || state.completeThrough === null) {
     return {
       ...{ path: undefined, title: 'Resource', status: 404 },
-      body: html`<section><h2>There is no such resource</h2><p>No cost in the books belongs to it. <a href="/explore?group=resource_name">All resources</a></p></section>`,
+      body: html`<section><h2>There is no such resource</h2><p>No cost in the books belongs to it. <a href="/explore?group=resource_name">All resources</a></p>${searchForm()}</section>`,
     };
   }
   const names = resourceNamesOf(found);
@@ -91,7 +93,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     title: named(names.name, 'A resource without a name'),
     status: range === undefined ? 400 : 200,
     body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
-<a href="${addressOf(asked)}">Explore its costs</a></p>
+<a href="${addressOf(asked)}">Explore its costs</a> · <a href="/resource">Find another</a></p>
 ${range === undefined ? html`<p class="state bad">range: expected one of ${Object.keys(ranges).join(', ')}</p>` : ''}
 ${tiles(asked, explored, { states, owners, use: use[0], scope: view.scope })}
 <nav class="ranges" aria-label="Range">${Object.entries(ranges).map(
@@ -163,9 +165,10 @@ function questionOf(
   range: Range,
   { through, ...books }: BooksKnown & { readonly through: Instant },
 ): ExploreQuestion & Pick<Asked, 'notCompared'> {
-  const lastDay = Math.floor((through - hourMs) / dayMs) * dayMs;
   const from =
-    range === '13m' ? addCalendarMonths(floorMonth(lastDay), -12) : lastDay - (Number.parseInt(range, 10) - 1) * dayMs;
+    range === '13m'
+      ? addCalendarMonths(floorMonth(through - hourMs), -12)
+      : lastDays(Number.parseInt(range, 10), through).from;
   const compared = comparedWith({ start: from, end: through }, books);
   return {
     ...{ from, to: through, step: ranges[range].step, groupBy: 'billing_dimension', top: 7 },

@@ -20,7 +20,15 @@ const paths = [
     '/health',
   ],
   ...['/explore?shape=table&group=label:service', '/explore?measure=price&shape=lines&step=hour&workspace=north'],
-  ...['/budgets', '/anomalies', '/savings', '/allocation', '/resource/sandbox/north/box?range=30d', '/reports'],
+  ...[
+    '/budgets',
+    '/anomalies',
+    '/savings',
+    '/allocation',
+    '/resource/sandbox/north/box?range=30d',
+    '/resource?q=BOX',
+    '/reports',
+  ],
   ...['/reports/cost_by_workspace?month=2026-10', '/sql', `/sql?${new URLSearchParams({ q: query })}`],
 ];
 

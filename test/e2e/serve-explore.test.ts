@@ -215,6 +215,27 @@ describe('the page Explore', () => {
     expect(rows.map(([name]) => name)).not.toContain('box');
   });
 
+  test('finds resources by a part of their name in any case, each with its cost of 30 days, among the costs that a viewer sees', async () => {
+    const find = async (part: string, token = tokens.ALL_TOKEN) => {
+      const { text } = await served.get(`/resource?${new URLSearchParams({ q: part })}`, as(token));
+      const [, table = ''] = /<tbody>([\s\S]*?)<\/tbody>/.exec(text) ?? [];
+      return [...table.matchAll(/<a href="([^"]*)">([^<]*)<[\s\S]*?<data value="([^"]*)"/g)].map((found) =>
+        found.slice(1),
+      );
+    };
+    const boxes = await find(' BOX');
+    expect(boxes.map(([, name]) => name)).toEqual(['secret-box', 'box']);
+    for (const [address = '', , cost] of boxes) {
+      const { text } = await served.get(`${address}?range=30d`, as(tokens.ALL_TOKEN));
+      expect(text).toContain(`<span class="big"><data value="${cost}"`);
+    }
+    expect((await find('ox', tokens.NORTH_TOKEN)).map(([, name]) => name)).toEqual(['box']);
+    expect(await find('late', tokens.OWNER_TOKEN)).toEqual([]);
+    expect((await find('onerror='))[0]?.[1]).toBe('&lt;img src=x onerror=alert(1)&gt;');
+    expect([await find('b%x'), await find('b_x')]).toEqual([[], []]);
+    expect((await served.get(`/resource?q=${'x'.repeat(201)}`, as(tokens.ALL_TOKEN))).status).toBe(400);
+  });
+
   test('counts the groups that are not shown by name', async () => {
     const { text } = await get({ ...october, group: 'resource_name', top: '2' });
     const [{ groups } = {}] = await rowsOf(

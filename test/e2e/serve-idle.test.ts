@@ -45,7 +45,11 @@ test('the pages of resources and the page of savings say idle of what the report
     resource_use: [
       { resource_type: 'image', resource_name: 'sandbox/gone', last_used_at: '2026-09-02', workspace: 'south' },
     ],
-    anomalies: [anomaly('used', '2026-10-02'), anomaly('stored', '2026-10-01')],
+    anomalies: [
+      anomaly('used', '2026-10-02'),
+      anomaly('stored', '2026-10-01'),
+      anomaly('fresh', '2026-10-01', { excluded: { reason: 'a migration' } }),
+    ],
     anomaly_evaluations: [{ evaluated_through: '2026-10-04' }],
     allocation: `dimensions: [team]
 rules:
@@ -106,12 +110,12 @@ interface Row {
 const scopes: Readonly<Record<string, string>> = { NORTH: ', workspaces: [north]', REDS: ', owner: Reds' };
 
 /** A resource that costs 36 USD a day more than usual, and still does. */
-function anomaly(driver: string, day: string) {
+function anomaly(driver: string, day: string, more = {}) {
   const impacts = Array.from({ length: 3 }, () => 36);
   return {
     ...{ anomaly_key: `anomaly/acc_one/north/sandbox/${driver}/${day}`, billing_dimension: driver, kind: 'step' },
     ...{ first_day: day, seen_day: day, last_day: '2026-10-03', notified_day: day },
-    detail: JSON.stringify({ impacts, drivers: [{ resourceName: driver, part: 90 }] }),
+    detail: JSON.stringify({ impacts, drivers: [{ resourceName: driver, part: 90 }], ...more }),
   };
 }
 

@@ -63,6 +63,7 @@ export type NewEvaluation = Pick<AnomalyEvaluation, 'anomalies' | 'accounts'>;
 interface Detail {
   readonly impacts: readonly number[];
   readonly hours?: { readonly from: string; readonly pace: string };
+  readonly excluded?: unknown;
   readonly drivers?: readonly { readonly resourceName: string | null; readonly part: number }[];
 }
 
@@ -200,14 +201,18 @@ export async function readAnomaliesKnown(
   };
 }
 
-/** An anomaly that still costs more than usual, and that nobody called fixed or intended. */
+/** An anomaly that still costs more than usual, and that nobody called fixed or intended, or excluded. */
 export type Runaway = Pick<KnownAnomaly, 'key' | 'driver' | 'firstDay'> & AnomalyPlace & { readonly daily: bigint };
 
 /** The anomalies that go on, with what each costs more a day in trillionths of USD. */
 export async function readRunaways(connection: Connection, completeThrough: Instant): Promise<Runaway[]> {
-  const known = anomaliesLeftOut(await readAnomaliesKnown(connection, 0), completeThrough);
-  return known.flatMap(({ goingOn, ...one }) =>
-    goingOn === undefined || goingOn.until !== undefined ? [] : [{ ...one, daily: toTrillionths(goingOn.daily) }],
+  const known = await readAnomaliesKnown(connection, 0);
+  const excluded = known.rows.filter(({ detail }) => (JSON.parse(detail) as Detail).excluded !== undefined);
+  const keys = new Set(excluded.map((row) => row.anomaly_key));
+  return anomaliesLeftOut(known, completeThrough).flatMap(({ goingOn, ...one }) =>
+    goingOn === undefined || goingOn.until !== undefined || keys.has(one.key)
+      ? []
+      : [{ ...one, daily: toTrillionths(goingOn.daily) }],
   );
 }
 
