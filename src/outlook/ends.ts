@@ -1,5 +1,5 @@
-import { largerOf } from '../money/money.ts';
-import type { Instant, Window } from '../time/time.ts';
+import { largerOf, rounded } from '../money/money.ts';
+import { dayMs, type Instant, type Window } from '../time/time.ts';
 
 /** The rest of a running period as a forecast or a pace has it. Amounts are trillionths of the period's unit. */
 export interface ExpectedRest {
@@ -43,6 +43,19 @@ export interface PeriodEnd {
   readonly spentAt: Instant | undefined;
   /** What the anomalies with these keys add until the end. */
   addedBy(keys: readonly string[]): bigint;
+}
+
+/**
+ * What each day that is left must cost less than expected, so that a period ends within its amount. Undefined if it does
+ * anyway, or if the amount is spent already. Pure.
+ */
+export function toSaveDaily(
+  { period, amount, completeThrough, spent }: Omit<RunningPeriod, 'spentComplete' | 'rest'>,
+  expected: bigint,
+): bigint | undefined {
+  const from = Math.max(period.start, completeThrough);
+  if (expected <= amount || spent >= amount || from >= period.end) return undefined;
+  return rounded((expected - amount) * BigInt(dayMs), BigInt(period.end - from));
 }
 
 /**

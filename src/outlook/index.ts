@@ -1,2 +1,2 @@
-export { expectedEnd, notBelowSpent, type PeriodEnd } from './ends.ts';
+export { expectedEnd, notBelowSpent, type PeriodEnd, toSaveDaily } from './ends.ts';
 export { costAtPace, costOfDay, type KnownSpend, knownHours } from './pace.ts';

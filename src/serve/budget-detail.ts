@@ -1,12 +1,22 @@
 import { CostbookError } from '../base/errors.ts';
-import { type BudgetWithStored, type BurnStep, burnUpRows, perWords, readBurnUp } from '../budgets/forecasts/index.ts';
+import {
+  type BudgetWithStored,
+  type BurnStep,
+  burnUpRows,
+  perWords,
+  readBurnUp,
+  readPastPeriods,
+} from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget, carriedIn, scopeWords, unitOf } from '../budgets/rules/index.ts';
 import { daysLeft, othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { groupedAmount, moneyText, usdUnit } from '../money/money.ts';
+import { toSaveDaily } from '../outlook/index.ts';
+import { counted } from '../text/counted.ts';
 import { formatInstant } from '../time/time.ts';
 import { shownSql } from './books/index.ts';
+import { readBooksState } from './books-state.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
 import type { Filters } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -16,6 +26,8 @@ import { BusyError } from './limiter.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
+/** How many periods before the present one are shown. */
+const pastPeriods = 12;
 const backtestDays = { min: 30, max: 400, step: 10, usual: 90 } as const;
 
 /** One budget: burn-up, thresholds, what drives it, and what it would have sent in the past. */
@@ -30,6 +42,13 @@ export async function budgetDetail(request: PageRequest, line: BudgetWithStored)
       ? []
       : await view.once(`burn-up ${period.name} ${through} ${budgetKey(budget)}`, (connection) =>
           readBurnUp(connection, budget, period, through),
+        );
+  const { completeFrom } = await readBooksState(view);
+  const past =
+    budget.per !== undefined || completeFrom === undefined
+      ? []
+      : await view.once(`past ${period.name} ${budgetKey(budget)}`, (connection) =>
+          readPastPeriods(connection, budget, { before: period.start, since: completeFrom, count: pastPeriods }),
         );
   const backtest =
     budget.per === undefined
@@ -68,9 +87,41 @@ ${
     )}</section>
 <section>${thresholdsTable(line)}</section>
 ${partsSection(line)}
+${past.length === 0 ? '' : html`<section>${pastTable(line, past)}</section>`}
 </div>
 ${backtest.body}`,
   };
+}
+
+/** The last periods before the present one, each with its amount. */
+function pastTable(
+  { budget, spend: { completeThrough = 0 } }: BudgetWithStored,
+  past: Awaited<ReturnType<typeof readPastPeriods>>,
+): Markup {
+  return table(
+    counted(past.length, 'period before', 'periods before'),
+    [
+      {
+        head: 'Period',
+        cell: ({ period }) =>
+          html`<span class="state">${period.name}</span>${period.end > completeThrough ? html` <span class="empty">not complete</span>` : ''}`,
+      },
+      { head: unitOf(budget), isNumber: true, cell: ({ spent }) => amountCell(budget, spent, false) },
+      {
+        head: 'Budget',
+        isNumber: true,
+        cell: ({ period }) => amountCell(budget, amountIn(budget, period.name), false),
+      },
+      {
+        head: 'Share',
+        isNumber: true,
+        cell: ({ period, spent }) =>
+          html`<span class="${spent > amountIn(budget, period.name) ? 'state bad' : ''}">${shareOf(budget, period, spent)} %</span>`,
+      },
+    ],
+    past,
+    '',
+  );
 }
 
 function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
@@ -81,6 +132,10 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const shown = (whole: bigint) => amountCell(budget, whole, false);
   const grouped = (whole: bigint) => groupedAmount(whole, unit);
   const left = daysLeft(period, completeThrough, now);
+  const daily =
+    forecast.kind === 'none' || spent === undefined || completeThrough === undefined
+      ? undefined
+      : toSaveDaily({ period, amount: limit, completeThrough, spent }, forecast.mean);
   const unspent = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
 <div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
@@ -91,7 +146,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
-      : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}</div>`
+      : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}${daily === undefined ? '' : html`. To end within the budget, save <b>${shown(daily)}</b> ${unit} a day`}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${left.toFixed(1)} days left; ${
     per !== undefined

@@ -216,6 +216,13 @@ describe('the page of budgets', () => {
     expect(own.status).toBe(200);
     expect(amountsOf(own.text)[0]).toBe(south?.['cost']);
     expect(own.text).toContain('<svg');
+    // What 27.5 days have to cost less, and what the whole month before did cost.
+    const everything = (await served.get('/budgets/everything')).text;
+    expect(everything).toMatch(/To end within the budget, save <b><data value="9.936363636364"/);
+    const [september] = await rowsOf("select sum(cost) as cost from costs where bucket_start < '2026-10-01'");
+    const past = everything.slice(everything.indexOf('1 period before'));
+    expect(past).toContain('>2026-09<');
+    expect(amountsOf(past).slice(0, 2)).toEqual([september?.['cost'], '60.000000000000']);
   });
 
   test('shows the parts of a shared budget and what is in none of them, which add up to its spend', async () => {

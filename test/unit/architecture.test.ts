@@ -360,6 +360,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'health',
     'mcp',
     'metrics',
+    'outlook',
     'query',
     'reports/exports',
     'reports/formats',

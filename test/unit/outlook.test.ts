@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectedEnd, notBelowSpent } from '../../src/outlook/ends.ts';
+import { expectedEnd, notBelowSpent, toSaveDaily } from '../../src/outlook/ends.ts';
 import { costAtPace, costOfDay, knownHours } from '../../src/outlook/pace.ts';
 
 const period = { start: Date.UTC(2026, 10), end: Date.UTC(2026, 11) };
@@ -31,6 +31,15 @@ describe('the end of a period', () => {
   test('is never below what is spent', () => {
     expect(end(1000n, 720n)).toMatchObject({ expected: 1400n, stopped: 720n });
     expect(end(1000n, 1500n)).toMatchObject({ expected: 1500n, spentAt: undefined });
+  });
+
+  test('is the amount again if each day left costs as much less, unless it is spent, or not reached anyway', () => {
+    const running = { period, amount: 1000n, completeThrough: through, spent: 604n };
+    expect(toSaveDaily(running, 1450n)).toBe(50n);
+    expect(toSaveDaily({ ...running, completeThrough: period.start - 1 }, 1300n)).toBe(10n);
+    expect(toSaveDaily(running, 1000n)).toBeUndefined();
+    expect(toSaveDaily({ ...running, spent: 1000n }, 1450n)).toBeUndefined();
+    expect(toSaveDaily({ ...running, completeThrough: period.end }, 1450n)).toBeUndefined();
   });
 
   test('without a path is reached evenly', () => {

@@ -18,5 +18,6 @@ export {
   burnUpRows,
   readBudgetsWithStored,
   readBurnUp,
+  readPastPeriods,
 } from './stored-forecasts.ts';
 export { isPartOf } from './without-anomalies.ts';

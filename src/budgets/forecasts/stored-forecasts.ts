@@ -113,6 +113,25 @@ export async function readBurnUp(
   });
 }
 
+/** What the periods before one cost, newest first: at most `count`, and none that began before the books. */
+export async function readPastPeriods(
+  connection: Connection,
+  budget: Budget,
+  { before, since, count }: { readonly before: Instant; readonly since: Instant; readonly count: number },
+): Promise<{ readonly period: CalendarPeriod; readonly spent: bigint }[]> {
+  const calendar = budgetCalendar(budget);
+  const periods: CalendarPeriod[] = [];
+  for (let at = before; periods.length < count; ) {
+    const period = calendar.periodAt(at - 1);
+    if (period.start < since) break;
+    periods.push(period);
+    at = period.start;
+  }
+  const windows = periods.map(({ start, end }) => ({ budget, start, end }));
+  const costs = windows.length === 0 ? [] : await costsOf(connection, windows);
+  return periods.map((period, place) => ({ period, spent: costs[place]?.total ?? 0n }));
+}
+
 function stepsOf(budget: Budget, { start, end }: CalendarPeriod): Omit<BurnStep, 'spent'>[] {
   const steps: Omit<BurnStep, 'spent'>[] = [];
   const days = calendarOf('daily', budget.timeZone);
