@@ -24,8 +24,9 @@ select
   date_trunc('day', hourly_costs.bucket_start) as day,
   cast(sum(hourly_costs.cost) as decimal(38, 12)) as cost,
   cast(sum(hourly_costs.usage) as decimal(38, 6)) as usage,
-  min(hourly_costs.bucket_start) as first_bucket,
-  max(hourly_costs.bucket_start) filter (hourly_costs.usage > 0) as last_used_bucket
+  -- Hours of the day, which take the least memory.
+  cast(hour(min(hourly_costs.bucket_start)) as utinyint) as first_hour,
+  cast(hour(max(hourly_costs.bucket_start) filter (hourly_costs.usage > 0)) as utinyint) as last_used_hour
 from hourly_costs
 join memory.main.owners as owners
   on owners.series_id = hourly_costs.series_id

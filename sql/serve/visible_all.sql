@@ -3,7 +3,8 @@ create or replace temp view visible_series as select * from series;
 create or replace temp view visible_hours as select series_id, bucket_start, cost, usage from hourly_costs;
 -- `valid_at` is a time in which the owner and the labels are those of the row.
 create or replace temp view visible_days as
-select series_id, from_time as valid_at, day as bucket_start, cost, usage, first_bucket, last_used_bucket
+select series_id, from_time as valid_at, day as bucket_start, cost, usage,
+  day + to_hours(first_hour) as first_bucket, day + to_hours(last_used_hour) as last_used_bucket
 from memory.main.day_costs;
 
 create or replace temp view visible_accounts as select account from accounts;

@@ -24,8 +24,8 @@ select
   day_costs.day as bucket_start,
   day_costs.cost,
   day_costs.usage,
-  day_costs.first_bucket,
-  day_costs.last_used_bucket
+  day_costs.day + to_hours(day_costs.first_hour) as first_bucket,
+  day_costs.day + to_hours(day_costs.last_used_hour) as last_used_bucket
 from memory.main.day_costs as day_costs
 join visible_owners
   on visible_owners.series_id = day_costs.series_id and visible_owners.from_time = day_costs.from_time;

@@ -11,7 +11,8 @@ from hourly_costs
 where series_id in (select series_id from series where workspace in (select workspace from visible_workspaces));
 
 create or replace temp view visible_days as
-select series_id, from_time as valid_at, day as bucket_start, cost, usage, first_bucket, last_used_bucket
+select series_id, from_time as valid_at, day as bucket_start, cost, usage,
+  day + to_hours(first_hour) as first_bucket, day + to_hours(last_used_hour) as last_used_bucket
 from memory.main.day_costs
 where series_id in (select series_id from series where workspace in (select workspace from visible_workspaces));
 
