@@ -48,6 +48,19 @@ resources as (
     and hourly_costs_near.usage_day < members.days_end
   group by members.anomaly, members.resource_name, members.resource_uuid
 ),
+largest_days as (
+  select anomaly, max(cost) as largest_day
+  from (
+    select members.anomaly, hourly_costs_near.usage_day, sum(hourly_costs_near.cost) as cost
+    from members
+    join hourly_costs_near
+      on hourly_costs_near.series_id = members.series_id
+      and hourly_costs_near.usage_day >= members.day_start
+      and hourly_costs_near.usage_day < members.days_end
+    group by members.anomaly, hourly_costs_near.usage_day
+  )
+  group by anomaly
+),
 sums as (
   select
     anomaly,
@@ -84,13 +97,14 @@ select
   anomaly, 0 as place, null as resource_name, null as resource_uuid,
   cast(first_cost as decimal(38, 12)) as first_cost, cast(cost as decimal(38, 12)) as cost, cast(usage as double) as usage,
   cast(base_cost as double) as base_cost, cast(base_usage as double) as base_usage,
-  cast(null as double) as expected
+  cast(null as double) as expected, cast(largest_day as decimal(38, 12)) as largest_day
 from sums
+left join largest_days using (anomaly)
 union all
 select
   anomaly, cast(place as integer), resource_name, resource_uuid, cast(first_cost as decimal(38, 12)),
   cast(cost as decimal(38, 12)), cast(usage as double),
-  cast(base_cost as double), cast(base_usage as double), expected
+  cast(base_cost as double), cast(base_usage as double), expected, null
 from ranked
 where place <= $drivers
 order by anomaly, place

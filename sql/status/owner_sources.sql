@@ -97,6 +97,8 @@ select
   any_value(counted.listed) as listed,
   epoch_ms(date_trunc('second', any_value(readings.listed_at))) as listed_at,
   to_json(any_value(unlisted.workspaces)) as unlisted,
+  -- The default rule is one of them.
+  (select count(*) from ledger.allocation_rules) as rules,
   to_json(list({'source': sources.source, 'cost': cast(sources.cost as varchar)} order by sources.source)) as sources
 from sources
 left join counted on counted.account = sources.account

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitCodes, fullDiskWords } from '../base/errors.ts';
+import { exitCodes } from '../base/errors.ts';
 import { type Failure, factsOfFailures, shortly } from '../base/failure.ts';
 import type { NextStep } from '../base/next-step.ts';
 import { bytesOf } from '../base/regular-file.ts';
@@ -116,8 +116,8 @@ function parse(text: string): UnstoredAlert | undefined {
 /** An alert that a run sent and that the ledger cannot have, in words. */
 export type WaitingAlert = Pick<OpenAlert, 'key' | 'title' | 'detail' | 'next'> & {
   readonly step: NextStep;
-  /** What ends it, an imperative, if nothing more can be written; undefined for other faults. */
-  readonly full?: { readonly remedy: string; readonly isDisk: boolean } | undefined;
+  /** The code of what prevents writing; undefined for other faults. */
+  readonly full?: string | undefined;
   /** When a run found it first. */
   readonly at: string;
 };
@@ -131,8 +131,7 @@ export async function unstoredStill(dir: string): Promise<readonly WaitingAlert[
       const detail = fact.kind === 'books' ? shortly(fact.failures) : undefined;
       const { title, next } = wordsOf(fact);
       const code = fact.failures[0]?.code;
-      const full =
-        fact.kind === 'run' ? { remedy: fullDiskWords(code).remedy, isDisk: code === 'disk_full' } : undefined;
+      const full = fact.kind === 'run' ? (code ?? 'disk_full') : undefined;
       return { key: fact.key, title, detail, next, step: stepOf(fact), full, at: sinceOf(alert) };
     });
 }

@@ -16,7 +16,7 @@ import { type AlertEntry, readOutOfDate, withNews } from '../findings/index.ts';
 import { completenessOf } from '../reports/formats/index.ts';
 import { isActing, type Message } from '../sinks/index.ts';
 import { formatSecond, type Instant } from '../time/time.ts';
-import { openBooks, readAllTables } from '../warehouse/integrity/index.ts';
+import { openBooks, readAllTables, type Space, spaceOf } from '../warehouse/integrity/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import { knownAlerts } from '../warehouse/watch/index.ts';
 import { type Delivery, deliver } from './deliver.ts';
@@ -171,6 +171,7 @@ async function presentDisk(
   const { dir, effects, redact } = context;
   const at = formatSecond(effects.now());
   const { found } = fullDiskWords(code);
+  const space = code === 'disk_full' ? await spaceOf(dir).catch(() => undefined) : undefined;
   const failures = [`${dir}: ${found}`, reason].map((text) => ({
     code,
     subject: dir,
@@ -181,9 +182,13 @@ async function presentDisk(
   const { occurrence = 0, completeThrough = null, settledThrough = null, outOfDate = [] } = published ?? {};
   return {
     occurrence: occurrence + 1,
-    fact: { ...diskFact({ command, failures, at }), completeThrough, outOfDate },
+    fact: { ...diskFact({ command, failures, at }), completeThrough, outOfDate, ...roomOf(space) },
     state: { at, completeThrough, settledThrough },
   };
+}
+
+function roomOf(space: Space | undefined): Pick<ReturnType<typeof diskFact>, 'space'> {
+  return space === undefined ? {} : { space: { free: space.free, needed: space.needed } };
 }
 
 /** From the published snapshot: complete through, what is missing since, and how often an alert was raised. */

@@ -55,6 +55,8 @@ export interface AnomalyDetail {
   readonly notices?: readonly AnomalyNotice[] | undefined;
   /** Cost of all its days so far in USD, decimal text; null if it is not reported. */
   readonly costSoFar?: string | null | undefined;
+  /** Cost of its largest day so far in USD, decimal text; missing if it was not evaluated. */
+  readonly largestDay?: string | undefined;
   /** The hour in which the difference started: `2026-10-03T14:00:00Z`. */
   readonly firstHour: string | null;
   /** USD a day at which it still ran at the end of its first day, decimal text; null if it did not. */

@@ -406,6 +406,7 @@ function toRow(
     ...(episode.aboveDays?.length ? { aboveDays: episode.aboveDays.map(dayName) } : {}),
     notices: notices.map((notice) => ({ ...notice, day: dayName(notice.day), impact: usdText(notice.impact) })),
     costSoFar: explained.costSoFar ?? null,
+    ...(explained.largestDay === undefined ? {} : { largestDay: explained.largestDay }),
     firstHour: explained.firstHour,
     pace: explained.pace ?? null,
     moved: explained.moved,

@@ -113,6 +113,7 @@ function explained(
   return {
     cost: String(whole?.['first_cost'] ?? noCost),
     costSoFar,
+    largestDay: String(whole?.['largest_day'] ?? noCost),
     ...effects(episode.kind, { cost: Number(costSoFar), expected: expectedSoFar }, whole),
     drivers: rows
       .filter((row) => Number(row['place']) > 0)

@@ -182,6 +182,8 @@ function explanationOf(details: readonly AnomalyDetail[], impact: string): Expla
     const values = details.flatMap((detail) => of(detail) ?? []);
     return values.length < details.length ? null : sumOf(values);
   };
+  // Each part has its own bar: together they are reported above the sum.
+  const largestDay = known((detail) => detail.largestDay);
   const moved = new Set(details.map((detail) => detail.moved));
   const hours = details.flatMap(({ firstHour }) => firstHour ?? []);
   const paces = details.flatMap(({ pace }) => pace ?? []);
@@ -194,6 +196,7 @@ function explanationOf(details: readonly AnomalyDetail[], impact: string): Expla
   const counts = details.map(({ deploymentCount }) => deploymentCount ?? 0);
   return {
     costSoFar: known(({ costSoFar }) => costSoFar),
+    ...(largestDay === null ? {} : { largestDay }),
     firstHour: hours.length === 0 ? null : least(hours),
     pace: paces.length === 0 ? null : sumOf(paces),
     moved: moved.size === 1 ? ([...moved][0] ?? null) : moved.has(null) ? null : 'both',

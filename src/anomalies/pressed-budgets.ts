@@ -10,6 +10,8 @@ export interface PressedBudget {
   readonly expected: string;
   /** Where it ends if this anomaly stops now; null if it does not go on. */
   readonly stopped: string | null;
+  /** Where it ends if this anomaly of one day continues, which `expected` leaves out; missing if it has more days. */
+  readonly continued?: string | undefined;
 }
 
 /** Budgets with a sentence of their own. */
@@ -25,23 +27,26 @@ export function pressedSentences(budgets: readonly PressedBudget[]): string[] {
 }
 
 function sentenceOf({ name, period, ...texts }: PressedBudget): string {
-  const [amount, spent, expected] = [moneyOf(texts.amount), moneyOf(texts.spent), moneyOf(texts.expected)];
+  const [amount, spent] = [moneyOf(texts.amount), moneyOf(texts.spent)];
   const about = (sum: bigint) => `about ${roughly(sum)}`;
   const isOver = spent > amount;
-  const over = usd(spent - amount);
   const head = isOver
-    ? `Budget ${name} is ${over} over its ${usd(texts.amount)} for ${period}. It is expected to end at`
+    ? `Budget ${name} is ${usd(spent - amount)} over its ${usd(texts.amount)} for ${period}. It is expected to end at`
     : `Budget ${name} (${usd(texts.amount)})`;
-  if (texts.stopped === null) {
+  const isOneDay = texts.continued !== undefined;
+  const expected = moneyOf(texts.continued ?? texts.expected);
+  const ifStopped = isOneDay ? texts.expected : texts.stopped;
+  if (ifStopped === null) {
     if (isOver) return `${head} ${about(expected)}.`;
     return `${head} is expected to end ${period} at ${about(expected)}, ${expected > amount ? 'over' : 'within'} the budget.`;
   }
-  const stopped = moneyOf(texts.stopped);
-  const stops = `at ${about(stopped)} if it stops now`;
+  const stopped = moneyOf(ifStopped);
+  const stops = `at ${about(stopped)} if ${isOneDay ? 'this was one day' : 'it stops now'}`;
   if (isOver) return `${head} ${about(expected)} if this continues, ${stops}.`;
   if (stopped > amount) {
     // Not "in any case": something else that is unusual may stop, too.
-    return `${head} will be exceeded in ${period} even if this stops: it ends at ${about(expected)} if this continues, ${stops}.`;
+    const even = isOneDay ? 'was one day' : 'stops';
+    return `${head} will be exceeded in ${period} even if this ${even}: it ends at ${about(expected)} if this continues, ${stops}.`;
   }
   return expected > amount
     ? `${head} will be exceeded in ${period} if this continues: it ends at ${about(expected)}, but ${stops}.`

@@ -225,11 +225,11 @@ function noticeWords({ notice, lastNotice, lastDay }: AnomalyFact): string[] {
   return [notice === 'worse' ? `${before}; it got worse since` : before];
 }
 
-/** `, in all about 1,245 USD more than usual by the end of November if it continues`; empty if it does not continue. */
+/** `, in all about 1,245 USD more by the end of November if it continues`; empty if it does not continue. */
 function monthEndWords({ monthEnd, anomaly, isUp }: AnomalyFact): string {
   if (monthEnd === null || monthEnd === undefined) return '';
-  const usual = anomaly === 'new' ? '' : ` ${isUp ? 'more' : 'less'} than usual`;
-  return `, in all about ${roughly(monthEnd.impact)}${usual} by the end of ${monthName(monthEnd.month)} if it continues`;
+  const than = anomaly === 'new' ? '' : isUp ? ' more' : ' less';
+  return `, in all about ${roughly(monthEnd.impact)}${than} by the end of ${monthName(monthEnd.month)} if it continues`;
 }
 
 /** On its first day, so few hours say little about a whole day. */
@@ -328,15 +328,13 @@ function nextWords(fact: AnomalyFact): string {
 
 /** How to raise the bar, and to what. Lower costs have none: they are reported once. */
 function silenceWords(fact: AnomalyFact): string[] {
-  const { isUp, isOver, feedback = [], firstDay, lastDay, cost, expected } = fact;
+  const { isUp, isOver, feedback = [], firstDay, lastDay, cost, expected, largestDay, hours } = fact;
   if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
-  const bar =
-    firstDay === lastDay
-      ? `above about ${roughly(barAbove(wholeDay(cost, expected, fact.hours?.pace ?? fact.pace)))} a day`
-      : 'if a day of it costs more than 1.2 times its largest day so far';
+  const pace = hours?.pace ?? (firstDay === lastDay ? fact.pace : undefined);
+  const bar = roughly(barAbove(wholeDay(largestDay ?? cost, expected, pace)));
   return [
     `If it is intended, run "costbook alerts ack ${shellWord(fact.key)} --as expected". ` +
-      `Costbook then reports it again only ${bar}.`,
+      `Costbook then reports it again only above about ${bar} a day.`,
   ];
 }
 

@@ -266,14 +266,14 @@ interface FullDiskWords {
 
 const full: FullDiskWords = {
   found: 'the disk is full',
-  remedy: 'free some space',
+  remedy: 'free some space (delete nothing in data/)',
   over: 'the disk has free space again',
 };
 const fullDisks: Readonly<Record<string, FullDiskWords>> = {
   disk_full: full,
   quota_full: {
     found: 'the disk quota of this user is used up',
-    remedy: 'raise it or free space',
+    remedy: 'raise it or free space (delete nothing in data/)',
     over: 'the disk quota has room again',
   },
   file_too_large: {

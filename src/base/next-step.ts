@@ -131,8 +131,8 @@ export const sinkNameStep: NextStep = act(
 
 /** The next step for windows that differ from the platform's totals. */
 export const unprovenStep: NextStep = wait(
-  'the next run fetches these hours again, until the third night. If they still differ then, send the platform what ' +
-    '"costbook sql \'from reconciliation where not proven\'" prints.',
+  "the next run fetches these hours again, until the third night. If they still differ then, send the platform's " +
+    'support what "costbook sql \'from reconciliation where not proven\'" prints.',
 );
 
 /** After so many nights, hours that differ are no longer waited for. */
@@ -140,8 +140,8 @@ export const nightsOfWaiting = 3;
 
 /** The next step for windows that have differed for some nights. */
 const stillUnprovenStep: NextStep = act(
-  'these hours have differed on three nights. Send the platform what "costbook sql \'from reconciliation where not proven\'" ' +
-    'prints.',
+  "these hours have differed on three nights. Send the platform's support what " +
+    '"costbook sql \'from reconciliation where not proven\'" prints.',
 );
 
 /** The next step for windows that differ: to wait, and after three nights to act. Pure. */

@@ -173,7 +173,7 @@ const workspacesShown = 3;
 /** What listings explain of an account's costs. */
 function resourceLines({ resources }: Status['accounts'][number]): string[] {
   if (resources === null) return [];
-  const { expected, listed, listedAt, bySource, neverListed } = resources;
+  const { expected, listed, listedAt, hasRules, bySource, neverListed } = resources;
   const parts = Object.entries(sourceWords).flatMap(([source, words]) => {
     const cost = bySource[source as keyof typeof bySource];
     return Number(cost) === 0 ? [] : [`${usd(cost)} by ${words}`];
@@ -184,7 +184,9 @@ function resourceLines({ resources }: Status['accounts'][number]): string[] {
     listedAt === null
       ? '  resources          no listing was read'
       : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, last at ${listedAt}`,
-    ...(parts.length === 0 ? [] : [`  owners, 30 days    ${parts.join(', ')}`]),
+    ...(parts.length === 0
+      ? []
+      : [`  owners, 30 days    ${hasRules ? parts.join(', ') : 'none: no allocation rules'}`]),
     ...(named.length === 0
       ? []
       : [`  never listed       ${named.slice(0, workspacesShown).join(', ')}${more}: see docs/allocation.md`]),
@@ -197,7 +199,7 @@ function lastRunLine(run: NonNullable<Status['lastRun']>, which: string, paint: 
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
   const isRefused = isRefusedClose({ command, outcome, exitCode });
   const words =
-    `${which} ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
+    `${which} ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome === 'interrupted' ? 'killed' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
     `, exit ${exitCode ?? 'not yet'}${isRefused ? `: ${forTerminal(firstOf(run.failures))}` : ''}`;
   return outcome === 'done' || isRefused ? words : paint('red', words);
 }

@@ -42,6 +42,8 @@ export interface BudgetEnd {
   readonly expected: string;
   /** If the anomalies that go on stop now; null if none goes on. */
   readonly stopped: string | null;
+  /** If unusual costs of one day continue, which `expected` leaves out; missing if there are none. */
+  readonly continued?: string | undefined;
   /** The day on which the amount will be spent, in the budget's time zone; null if it is spent, or stays below. */
   readonly spentOn: string | null;
 }

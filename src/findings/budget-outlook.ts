@@ -25,6 +25,11 @@ type Outlook = Pick<
   | 'revision'
 >;
 
+/** Where a period ends if what is unusual stops now; undefined if nothing goes on, or if its end is unknown. Pure. */
+export function endIfStopped(end: BudgetAlertFact['end']): string | undefined {
+  return end?.continued === undefined ? (end?.stopped ?? undefined) : end.expected;
+}
+
 /** Whether a budget holds if what is unusual stops now; undefined if nothing is, or its end is unknown. Pure. */
 export function holdsIfStopped(stopped: string | null | undefined, amount: string): boolean | undefined {
   return stopped == null ? undefined : moneyOf(stopped) <= moneyOf(amount);
@@ -58,23 +63,30 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   }
   if (end === undefined) return { short: undefined, sentences: overWords, next: undefined };
   const expected = moneyOf(end.expected);
+  const continued = end.continued === undefined ? undefined : moneyOf(end.continued);
   const ends = endWords(fact) ?? `It is expected to end ${fact.period} at about ${about(expected, unit)}`;
+  const or = continued === undefined ? '' : `, or at about ${about(continued, unit)} if ${goingOnIn(fact)} continues`;
   if (expected > planned || spent >= planned) {
     const over = expected > planned ? overAtEndWords(fact, expected - planned) : undefined;
-    return { short: over, sentences: [...overWords, `${ends}.${spentOnWords(fact)}`], next: undefined };
+    return { short: over, sentences: [...overWords, `${ends}${or}.${spentOnWords(fact)}`], next: undefined };
   }
   const isClose = expected * 100n > planned * closePercent;
   const verdict = end.stopped === null ? `, ${isClose ? 'close to' : 'within'} its budget` : '';
   return {
     short: isClose ? `expected to end close to the budget (about ${about(expected, unit)})` : 'on course',
-    sentences: [`${passedWords(fact)}${ends}${verdict}.`],
-    next: `No action needed yet${isClose ? `; ${percentOf(planned - spent, amount)} % of the budget is left` : ''}.`,
+    sentences: [`${passedWords(fact)}${ends}${verdict}${or}.`],
+    next:
+      continued !== undefined && continued > planned
+        ? undefined
+        : `No action needed yet${isClose ? `; ${percentOf(planned - spent, amount)} % of the budget is left` : ''}.`,
   };
 }
 
 /** `about 828 USD over at the end`, and how much of it is left if what is unusual stops now. */
 function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
   const head = `about ${about(over, unit)} over at the end`;
+  if (end?.continued !== undefined)
+    return `${head}, ${about(moneyOf(end.continued) - moneyOf(amount), unit)} if it continues`;
   if (end === undefined || end.stopped === null) return head;
   const rest = moneyOf(end.stopped) - moneyOf(amount);
   return `${head}, ${rest > 0n ? about(rest, unit) : 'nothing'} if stopped now`;
@@ -84,10 +96,9 @@ function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
  * Where the period ends if anomalies that go on do so, and if they stop now: a sentence without its full stop. Undefined if
  * none goes on.
  */
-function endWords({ period, value, amount, unit, unusual = [], end, revision }: Outlook): string | undefined {
+function endWords({ period, value, amount, unit, unusual, end, revision }: Outlook): string | undefined {
   if (end === undefined || end.stopped === null) return undefined;
-  const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
-  const goesOn = first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
+  const goesOn = goingOnIn({ unusual });
   const [expected, stopped, planned] = [moneyOf(end.expected), moneyOf(end.stopped), moneyOf(amount)];
   const ends = `about ${about(stopped, unit)} if ${goesOn} stops now, about ${about(expected, unit)} if it continues`;
   if (stopped > planned) {
@@ -100,12 +111,19 @@ function endWords({ period, value, amount, unit, unusual = [], end, revision }: 
     : `${period} will stay within its budget either way: ${ends}`;
 }
 
+/** What may go on, as the subject of a sentence. */
+function goingOnIn({ unusual = [] }: Pick<Outlook, 'unusual'>): string {
+  const [first, ...others] = unusual.filter(({ daily }) => daily !== null);
+  return first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
+}
+
 /** ` The budget is spent around the 26th.`; the day is that of the case that all goes on. */
 function spentOnWords({ end, unit, periodStart, periodEnd }: Outlook): string {
   if (end === undefined || end.spentOn === null) return '';
   const length = Date.parse(periodEnd) - Date.parse(periodStart);
   const head = end.stopped === null ? 'The' : 'If it continues, the';
-  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}.`;
+  const earlier = end.continued === undefined ? '' : ', or earlier if it continues';
+  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}${earlier}.`;
 }
 
 /** `53.3 % of the period is over. ` */

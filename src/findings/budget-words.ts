@@ -6,7 +6,7 @@ import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
 import type { BudgetAlertFact, Threshold } from './budget-fact.ts';
-import { type BudgetOutlook, budgetOutlook } from './budget-outlook.ts';
+import { type BudgetOutlook, budgetOutlook, endIfStopped } from './budget-outlook.ts';
 import type { Words } from './words.ts';
 
 /** A threshold as its message needs it. */
@@ -38,7 +38,7 @@ export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   const { step, observations, historyEnd, exceedsOn } = forecast;
   const outlook = budgetOutlook(fact);
   // Where costs are unusual now, a range that is learned from usual days says little.
-  const hasRange = fact.end?.stopped == null;
+  const hasRange = endIfStopped(fact.end) === undefined;
   return {
     title: `Budget ${fact.budget}: ${forecastTitle(fact, forecast)}`,
     share: shareOf(fact),
@@ -116,14 +116,16 @@ function budgetStepOf(fact: BudgetWords): string {
   const save = isOfUse ? 'lower other usage by' : 'save';
   const running = unusual.find(({ isOver }) => !isOver);
   if (running !== undefined) {
-    const stopped = end?.stopped == null ? planned : moneyOf(end.stopped);
+    const ifStopped = endIfStopped(end);
+    const stopped = ifStopped === undefined ? planned : moneyOf(ifStopped);
     const over = stopped - planned;
     // Nobody saves more than what is still to come.
     const alone = isNearlyAll(over, stopped - moneyOf(fact.value))
       ? `${raiseTo(stopped)}, or accept the excess`
       : `${save} ${about(over)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}`;
     const rest = over > 0n && isOfSum ? ` This alone is not enough: ${alone}.` : '';
-    return `Act: check ${running.subject} first, and stop it if it should not run.${rest} If its cost is intended, ${raise}.`;
+    const parts = rest === '' ? '' : containedWords(fact);
+    return `Act: check ${running.subject} first, and stop it if it should not run.${rest}${parts} If its cost is intended, ${raise}.`;
   }
   const largest = isOfUse ? 'what is used most' : 'the largest costs';
   const areThey = isOfUse ? 'it is' : 'they are';
@@ -161,12 +163,12 @@ function isNearlyAll(saved: bigint, toCome: bigint): boolean {
   return 10n * saved > 9n * toCome;
 }
 
-/** ` Budget production is a part of this one: do not add up what to save in each.` */
+/** ` What is saved in budget production counts here too: do not add up their amounts.` */
 function containedWords({ contains = [], containsMore = 0 }: BudgetWords): string {
   if (contains.length === 0) return '';
   const names = [...contains, ...(containsMore === 0 ? [] : [`${containsMore} more`])];
-  const [noun, are] = names.length === 1 ? ['Budget', 'is a part'] : ['Budgets', 'are parts'];
-  return ` ${noun} ${listed(names)} ${are} of this one: less cost there is less here, so do not add up their amounts.`;
+  const noun = names.length === 1 ? 'budget' : 'budgets';
+  return ` What is saved in ${noun} ${listed(names)} counts here too: do not add up their amounts.`;
 }
 
 /** Whether all hours of the period are complete. */
@@ -176,7 +178,7 @@ function isPast({ completeThrough, periodEnd }: BudgetWords): boolean {
 
 /** Where the period ends, as far as it is known: an estimate, or what is spent. In trillionths. */
 function expectedEnd({ value, forecast, end }: BudgetWords): bigint {
-  return moneyOf(end?.expected ?? forecast?.value ?? value);
+  return moneyOf(end?.continued ?? end?.expected ?? forecast?.value ?? value);
 }
 
 export function shareOf(fact: BudgetWords): SpentShare {

@@ -9,16 +9,15 @@ import type { AlertEntry } from './transitions.ts';
 const icons = { critical: '🔴', warning: '🟠', info: '🔵' } as const;
 
 /** An alert as text. Names from outside are cut to a safe length and to one line. */
-export function cardOf({ key, occurrence, transition, since, fact: unsafe, answers = [] }: AlertEntry): Card {
+export function cardOf(entry: AlertEntry): Card {
+  const { key, occurrence, transition, since, fact: unsafe, isFirstMessage, answers = [] } = entry;
   const isOver = transition === 'resolved';
   const fact = withSafeTexts(unsafe);
   const kind = wordsOfKind(fact);
   const words = isOver ? kind.over(fact) : kind.words(fact);
-  // Each message about a continuing anomaly, or a new cause, counts as an occurrence.
-  const isOneStory =
-    fact.kind === 'anomaly' || ((fact.kind === 'budget' || 'causes' in fact) && fact.revision !== undefined);
-  const noun = !isOneStory ? 'time' : isOver ? undefined : 'message';
-  const times = occurrence > 1 && noun !== undefined ? ` (${ordinal(occurrence)} ${noun})` : '';
+  const noun = !isOneStory(fact) ? 'time' : isOver ? undefined : 'message';
+  const times =
+    occurrence > 1 && noun !== undefined && isFirstMessage !== true ? ` (${ordinal(occurrence)} ${noun})` : '';
   const isUsual = isOver && words.isNeutral === true;
   return {
     icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
@@ -30,7 +29,7 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
     list: isOver ? undefined : words.list,
     warnings: words.warnings ?? [],
     notes: [
-      ...(words.hasNoHours === true ? [] : [throughWords(fact.completeThrough)]),
+      ...(words.hasNoHours === true ? [] : [datedWords(fact, kind.isDated)]),
       `key ${oneLine(key, maxSentenceLength)}${times}`,
       ...(fact.kind === 'budget' ? (fact.also ?? []).map((other) => `key ${other.key}`) : []),
     ],
@@ -38,8 +37,20 @@ export function cardOf({ key, occurrence, transition, since, fact: unsafe, answe
   };
 }
 
+/** Whether each message about it counts as an occurrence: a continuing anomaly, or a new cause. */
+export function isOneStory(fact: AlertFact): boolean {
+  return fact.kind === 'anomaly' || ((fact.kind === 'budget' || 'causes' in fact) && fact.revision !== undefined);
+}
+
 function isOfData(fact: AlertFact): fact is DataFact {
   return fact.kind !== 'budget' && fact.kind !== 'anomaly';
+}
+
+/** `amounts as of 2026-10-14T00:00:00Z`, which lists call them too: what a message calls "now" is then. */
+function datedWords({ completeThrough }: AlertFact, isDated: true | undefined): string {
+  return isDated === true && completeThrough !== null
+    ? `amounts as of ${completeThrough}`
+    : throughWords(completeThrough);
 }
 
 function prefixOf(transition: AlertEntry['transition'], since: string | undefined): string {

@@ -11,6 +11,8 @@ export interface ListedCosts {
   readonly listed: number;
   /** When the oldest of its listings was last read; null if none was. */
   readonly listedAt: Instant | null;
+  /** Whether there are allocation rules: without any, nothing has an owner. */
+  readonly hasRules: boolean;
   readonly bySource: Readonly<Record<OwnerSource, string>>;
   /** Costs of resources that no listing ever showed, dearest workspace first; null for costs without a workspace. */
   readonly neverListed: readonly { readonly workspace: string | null; readonly cost: string }[];
@@ -37,6 +39,7 @@ export async function listedCosts(
           expected: Number(row['expected'] ?? 0),
           listed: Number(row['listed'] ?? 0),
           listedAt: row['listed_at'] === null ? null : Number(row['listed_at']),
+          hasRules: Number(row['rules']) > 1,
           bySource: { labels: of('labels'), mounts: of('mounts'), names: of('names'), default: of('default') },
           neverListed: JSON.parse(String(row['unlisted'] ?? '[]')) as ListedCosts['neverListed'],
         },

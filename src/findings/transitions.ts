@@ -14,6 +14,8 @@ export interface AlertEntry {
    */
   readonly transition: 'raised' | 'reminded' | 'open' | 'resolved';
   readonly fact: AlertFact;
+  /** Whether nobody was notified of its earlier occurrences: another alert said what it says. */
+  readonly isFirstMessage?: true;
   /** When it was raised; only for `open`. */
   readonly since?: string | undefined;
   /** What agents answered about it; only in a message on its way. */
@@ -77,8 +79,9 @@ export function transitionsOf(
     const sinks = sinksOf(fact);
     raised.push({ key, occurrence, kind, account, severity, fact: JSON.stringify(fact), sinks, isNotified: !isSilent });
     if (!isSilent) {
+      const first = before?.isOpen === true && !before.isNotified ? { isFirstMessage: true as const } : {};
       entries.push({
-        entry: { key, occurrence, transition: 'raised', fact },
+        entry: { key, occurrence, transition: 'raised', fact, ...first },
         // What runs a command once has run it, if this alert was open and told.
         sinks: before?.isOpen === true && before.isNotified ? sinks : [...sinks, ...commandSinks(fact)],
       });

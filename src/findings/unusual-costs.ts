@@ -35,7 +35,7 @@ export function withPressedBudgets(
     if (!isOfInterest(fact) || fact.isOver) return fact;
     const pressed = budgets
       .filter((budget) => partOf(budget, fact, shares) > 0)
-      .flatMap((budget) => pressedBudget(budget, fact, spends))
+      .flatMap((budget) => pressedBudget(budget, fact, spends, shares))
       .toSorted((a, b) => Number(b.excess - a.excess) || (a.budget.name < b.budget.name ? -1 : 1));
     const over = pressed.filter(({ excess }) => excess > 0n).slice(0, mostPressed);
     const shown = (over.length === 0 ? pressed.slice(0, 1) : over).map(({ budget }) => budget);
@@ -48,6 +48,7 @@ function pressedBudget(
   budget: Budget,
   fact: AnomalyFact,
   spends: readonly SpendNow[],
+  shares: AnomalyShares,
 ): { budget: PressedBudget; excess: bigint }[] {
   const last = lastInstant(fact);
   const spend = spends.find(({ budget: name, period }) => name === budget.name && includes(period, last));
@@ -57,6 +58,7 @@ function pressedBudget(
   if (end === undefined) return [];
   const { expected } = end;
   const toCome = end.addedBy(keysOf(fact));
+  const continued = expected + addedIfContinued(fact, partOf(budget, fact, shares), spend);
   const amount = amountIn(budget, period.name);
   return [
     {
@@ -66,10 +68,23 @@ function pressedBudget(
           expected: moneyText(expected),
           stopped: toCome > 0n ? moneyText(largerOf(expected - toCome, spent)) : null,
         },
+        ...(continued > expected ? { continued: moneyText(continued) } : {}),
       },
-      excess: ((largerOf(expected, spent) - amount) * 1_000_000n) / amount,
+      excess: ((largerOf(continued, spent) - amount) * 1_000_000n) / amount,
     },
   ];
+}
+
+/**
+ * What an anomaly of one day adds to a period if it continues at its pace: no forecast counts on that, as most expensive days
+ * stay alone. 0 for all others. In trillionths of a USD. Pure.
+ */
+function addedIfContinued(fact: AnomalyFact, share: number, { period, completeThrough }: SpendNow): bigint {
+  const daily = dailyOf(fact);
+  const isOneDay = fact.firstDay === fact.lastDay && fact.hours === undefined && fact.monthEnd != null;
+  if (!isOneDay || daily === null || fact.feedback !== undefined || completeThrough === undefined) return 0n;
+  const leftMs = Math.max(0, period.end - completeThrough);
+  return (moneyOf(partOfAmount(daily, share)) * BigInt(leftMs)) / BigInt(dayMs);
 }
 
 /** The unusual costs of the spend in a budget's period. What began before it counts if it goes on. */
@@ -127,10 +142,13 @@ export function withUnusualCosts(
       amountIn(budget, spend.period.name),
     );
     const isRunning = unusual.some(({ daily }) => daily !== null);
+    const added = anomalies
+      .filter(({ key }) => unusual.some((one) => one.key === key))
+      .reduce((sum, one) => sum + addedIfContinued(one, partOf(budget, one, shares), spend), 0n);
     return {
       ...fact,
       ...(unusual.length === 0 ? {} : { unusual }),
-      ...(end === undefined ? {} : { end: endOfFact(budget, end, isRunning) }),
+      ...(end === undefined ? {} : { end: endOfFact(budget, end, { isRunning, added }) }),
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
       ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, { named: anomalies, shares }) : {}),
       ...containedIn(budget, fact.period, facts, budgets),
@@ -290,10 +308,15 @@ function partOf(budget: Budget, { account, ...fact }: AnomalyFact, shares: Anoma
 }
 
 /** The end of a period as its message has it. */
-function endOfFact(budget: Budget, { expected, stopped, spentAt }: EndOfBudget, isRunning: boolean): BudgetEnd {
+function endOfFact(
+  budget: Budget,
+  { expected, stopped, spentAt }: EndOfBudget,
+  { isRunning, added }: { readonly isRunning: boolean; readonly added: bigint },
+): BudgetEnd {
   return {
     expected: moneyText(expected),
     stopped: isRunning && stopped !== undefined ? moneyText(stopped) : null,
+    ...(added > 0n ? { continued: moneyText(expected + added) } : {}),
     spentOn: spentAt === undefined ? null : dayIn(budget, spentAt),
   };
 }

@@ -1,5 +1,5 @@
 import { moneyOf, roughly, usd } from '../money/money.ts';
-import type { Instant } from '../time/time.ts';
+import { formatSecond, hourMs, type Instant } from '../time/time.ts';
 import { type AnswerCache, type Connection, cachedRows } from '../warehouse/store/index.ts';
 import { lacksDay } from './kind.ts';
 
@@ -25,19 +25,18 @@ export async function withUsualCosts<T extends { readonly account: string; reado
 }
 
 /**
- * That costs are missing, and how much, as far as it is known: `are missing so far: about 192 USD (32 h at usually about
- * 6.00 USD an hour)`. Pure.
- * `differs`: a run has loaded what matches the platform's totals.
+ * That costs are missing, and how much until when, as far as it is known: `are missing: about 192 USD until
+ * 2026-10-14T08:00:00Z (32 h at usually about 6.00 USD an hour)`. Pure.
  */
 export function missingCostWords(
   usualDaily: string | undefined,
+  since: string | null,
   hours: number | undefined,
-  differs?: 'differs',
 ): string {
-  if (differs !== undefined) return 'are in the books if they match the totals';
   if (usualDaily === undefined) return 'are missing, not zero; their amount is unknown until they are loaded';
   const daily = moneyOf(usualDaily);
-  if (hours === undefined) return `are missing, usually about ${roughly(daily)} a day`;
+  if (hours === undefined || since === null) return `are missing, usually about ${roughly(daily)} a day`;
   const sum = roughly((daily * BigInt(hours)) / 24n);
-  return `are missing so far: about ${sum} (${hours} h at usually about ${usd(daily / 24n)} an hour)`;
+  const until = formatSecond(Date.parse(since) + hours * hourMs);
+  return `are missing: about ${sum} until ${until} (${hours} h at usually about ${usd(daily / 24n)} an hour)`;
 }

@@ -1,4 +1,4 @@
-import { access, constants, stat, statfs } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { exitCodes, UsageError } from '../base/errors.ts';
@@ -7,8 +7,9 @@ import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
 import { act, repair } from '../base/next-step.ts';
 import { nodeVersion, version } from '../base/version.ts';
 import { type LocalConfig, umaskOf } from '../config/index.ts';
-import { diskKey } from '../findings/index.ts';
-import { warehouseBytes } from '../warehouse/integrity/index.ts';
+import { diskKey, fullDiskRemedy } from '../findings/index.ts';
+import { bytesWords } from '../text/bytes.ts';
+import { spaceOf } from '../warehouse/integrity/index.ts';
 import type { HealthContext } from './context.ts';
 import { type Found, fail, ok, warn } from './found.ts';
 
@@ -25,37 +26,18 @@ export function program(): readonly Found[] {
   ];
 }
 
-const gib = 1024 ** 3;
-
 export async function disk({ dir }: HealthContext): Promise<readonly Found[]> {
   await access(dir, constants.W_OK).catch(() => {
     throw new UsageError(
       `this user cannot write to ${dir}: grant write access, or choose another project folder with --dir`,
     );
   });
-  const { bavail, bsize } = await statfs(dir);
-  const free = bavail * bsize;
-  const books = (await warehouseBytes(dir)) ?? 0;
-  const words = `${gigabytes(free)} free in ${dir}; the books use ${gigabytes(books)}`;
-  const needed = bytesNeeded(books);
-  if (free < needed) {
-    const step = act(`free some space: a run needs up to ${gigabytes(needed)}.`);
-    return [{ ...fail(exitCodes.machine, words, step), cause: diskKey }];
-  }
+  const space = await spaceOf(dir);
+  const { free, needed, books } = space;
+  const words = `${bytesWords(free)} free in ${dir}; the books use ${bytesWords(books)}`;
+  if (free < needed) return [{ ...fail(exitCodes.machine, words, act(`${fullDiskRemedy(space)}.`)), cause: diskKey }];
   if (free < 2 * needed) return [warn(words, act('free some space soon; landing.keepDays removes old pages.'))];
   return [ok(words)];
-}
-
-/** Publishing copies the books: for a moment they exist three times, and a night adds to them. */
-function bytesNeeded(books: number): number {
-  return Math.max(0.2 * gib, 2 * books);
-}
-
-/** How much free space a run may need, in words: `205 MB`; and whether the disk has it. */
-export async function spaceOf(dir: string): Promise<{ readonly needed: string; readonly isEnough: boolean }> {
-  const needed = bytesNeeded((await warehouseBytes(dir)) ?? 0);
-  const { bavail, bsize } = await statfs(dir);
-  return { needed: gigabytes(needed), isEnough: bavail * bsize >= needed };
 }
 
 /** Folders in place of files of the books, and files in place of their folders. */
@@ -90,10 +72,8 @@ export async function fileModes(config: LocalConfig | undefined, { dir }: Health
 export function memory(): readonly Found[] {
   const words = `DuckDB may use ${memoryLimitMb(false)} MB in an ingest, ${memoryLimitMb(true)} MB in a reader`;
   return [
-    totalmem() < 0.9 * gib ? warn(words, act('give the machine (or container) at least 1 GB of memory.')) : ok(words),
+    totalmem() < 0.9 * 1024 ** 3
+      ? warn(words, act('give the machine (or container) at least 1 GB of memory.'))
+      : ok(words),
   ];
-}
-
-function gigabytes(bytes: number): string {
-  return bytes < gib ? `${Math.ceil(bytes / 1024 ** 2)} MB` : `${(bytes / gib).toFixed(1)} GB`;
 }

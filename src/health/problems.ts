@@ -2,9 +2,19 @@ import type { WaitingAlert } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
 import { act, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
-import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
+import {
+  diskKey,
+  fullDiskRemedy,
+  idleWords,
+  inBooksIfMatching,
+  keyOfFinding,
+  missingCostWords,
+  staleStep,
+  unprovenWords,
+} from '../findings/index.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
+import type { Space } from '../warehouse/integrity/index.ts';
 import type { lastFetch } from '../warehouse/ledger/index.ts';
 import { lateWords } from './late-words.ts';
 import { type Problem, problemOf } from './problem.ts';
@@ -18,7 +28,7 @@ export interface ProblemsAsked extends BooksStatus {
   readonly now: Instant;
   readonly lastFetch: LastFetch;
   /** How much a run may need on the disk, and whether that is free. */
-  readonly space: { readonly needed: string; readonly isEnough: boolean };
+  readonly space: Pick<Space, 'free' | 'needed'>;
 }
 
 /** Every problem, one for each cause, most urgent first: what keeps the next run from loading, then what failed. Pure. */
@@ -92,11 +102,11 @@ function lateAccounts({ accounts, now, freshnessHours }: ProblemsAsked): readonl
     .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
     .map(({ account, completeThrough, usualDaily, unproven }) => ({
       key: keyOfFinding('stale', account),
-      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missingCostWords(
-        usualDaily,
-        wholeHoursSince(completeThrough, now),
-        unproven.length > 0 ? 'differs' : undefined,
-      )}`,
+      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${
+        unproven.length > 0
+          ? inBooksIfMatching
+          : missingCostWords(usualDaily, completeThrough, wholeHoursSince(completeThrough, now))
+      }`,
     }));
 }
 
@@ -142,13 +152,9 @@ function problemsNotStored(asked: ProblemsAsked): readonly Problem[] {
 
 /** What to do about a disk that was full, with how much a run needs. */
 function stepAfterFullDisk({ full }: WaitingAlert, { lastFetch: { command }, space }: ProblemsAsked): NextStep {
-  const isFreed = full?.isDisk === true && space.isEnough;
-  const remedy = isFreed
-    ? 'the disk has room again'
-    : `${full?.remedy ?? 'free some space'}: a run needs up to ${space.needed}`;
-  return isFreed
-    ? act(`run "costbook ${command}": ${remedy}.`, command)
-    : act(`${remedy}. Then run "costbook ${command}".`, command);
+  return full === 'disk_full' && space.free >= space.needed
+    ? act(`run "costbook ${command}": the disk has room again.`, command)
+    : act(`${fullDiskRemedy(space, full)}. Then run "costbook ${command}".`, command);
 }
 
 /** The last ingest, if it failed for another reason than hours that are reported as unproven. */
@@ -163,7 +169,7 @@ function failedIngest({ failedIngest: failed, accounts, files, unstored, unended
   const when = at === null ? '' : ` at ${at}`;
   const head =
     outcome === 'interrupted'
-      ? `the last ingest was interrupted${when}`
+      ? `the last ingest was killed${when}`
       : `the last ingest failed${when}${exitCode === null ? '' : ` (exit ${exitCode})`}`;
   const reason =
     failures.length === 0 ? (outcome === 'interrupted' ? '' : ': no reason is stored') : `: ${reasonOf(failures)}`;

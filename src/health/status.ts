@@ -16,7 +16,7 @@ import {
 import { earlierBooks, type RevokedClose, type RevokedExport, revokedCloses } from '../reports/exports/index.ts';
 import { textOrNull } from '../tables/optional-text.ts';
 import { dayMs, formatInstant, formatMonth, hourMs, type Instant } from '../time/time.ts';
-import { type Books, unendedRun } from '../warehouse/integrity/index.ts';
+import { type Books, spaceOf, unendedRun } from '../warehouse/integrity/index.ts';
 import {
   closeAgainStep,
   closedMonths,
@@ -32,7 +32,6 @@ import { type Connection, lastAnswers, type SqlRow } from '../warehouse/store/in
 import { futureInstants } from './books-clock.ts';
 import { faultsOfFiles } from './files-of-books.ts';
 import { lateWords } from './late-words.ts';
-import { spaceOf } from './machine.ts';
 import type { Problem } from './problem.ts';
 import { problemsOf } from './problems.ts';
 import type { AccountStatus, BooksStatus, JobFileFaults, ListedCosts, MovedMonth, Status } from './status-types.ts';

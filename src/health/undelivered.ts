@@ -19,9 +19,8 @@ export async function undelivered(connection: Connection): Promise<readonly Unde
   return rows.map(({ sink: name, messages, since, reason }) => {
     const [sink, count] = [String(name), Number(messages)];
     const next = act(
-      `run "costbook alerts test ${sink}", which sends a test message. If it arrives, the sink works again: run "costbook alert", ` +
-        'which sends what waits, or leave it to the next run. If not, do what its answer says: check its settings in ' +
-        'costbook.yaml and its service.',
+      `correct its settings in costbook.yaml or its service, as this reason says. Then run "costbook alerts test ${sink}", which ` +
+        'sends a test message. Once that arrives, run "costbook alert", which sends what waits, or leave that to the next run.',
       'alert',
     );
     return {

@@ -18,10 +18,10 @@ export function unendedProblem(unended: UnendedRun | null, now: Instant): readon
 }
 
 function foundWords({ runNumber, command, startedAt, step, isActive }: UnendedRun): string {
-  const where = step === undefined ? '' : ` in the step ${step}`;
+  const where = step === undefined ? '' : ` in its step ${step}`;
   return isActive
     ? `run ${runNumber} (${command}) is active since ${startedAt}${where}`
-    : `run ${runNumber} (${command}) of ${startedAt} was interrupted${where}. The books are intact`;
+    : `run ${runNumber} (${command}) of ${startedAt} was killed${where}. The books are intact`;
 }
 
 function stepWhileActive({ command, startedAt }: UnendedRun, now: Instant): NextStep {

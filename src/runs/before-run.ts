@@ -14,7 +14,7 @@ export async function tellBeforeRun(command: string, warehouse: Warehouse, conte
   if (killed !== undefined) {
     const where = killed.step === null ? '' : ` in its step ${killed.step}`;
     context.tell(
-      `warning: run ${killed.runNumber} (${killed.command}) of ${killed.startedAt} was interrupted${where}. The books are intact: the next run loads what it missed`,
+      `warning: run ${killed.runNumber} (${killed.command}) of ${killed.startedAt} was killed${where}. The books are intact: the next run loads what it missed`,
     );
   }
   const now = context.effects.now();

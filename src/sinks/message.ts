@@ -124,10 +124,15 @@ export function subjectOf(message: OutgoingMessage): string {
   }
   const { icon, title } = first.card;
   // A long title must leave room for the count.
-  return `${prefix}${icon} ${oneLine(title, maxTitleBesideCount)}, and ${countWords(message, 1, first.transition === 'resolved')}`;
+  const count = `, and ${countWords(message, 1, first.transition === 'resolved')}`;
+  const room = maxSubject - prefix.length - icon.length - 1 - count.length;
+  return `${prefix}${icon} ${oneLine(title, Math.max(shortestTitle, room))}${count}`;
 }
 
-const maxTitleBesideCount = 120;
+/** Characters of a subject that mail clients show. */
+export const maxSubject = 150;
+/** However long the name of the project is. */
+const shortestTitle = 60;
 
 /**
  * `5 more alerts, 2 resolved`: counts all alerts of a message after the first `without`, including those not shown.

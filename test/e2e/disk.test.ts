@@ -78,7 +78,9 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
       await rm(ballast);
       expect([0, 7], stderr).toContain(exitCode);
       if (exitCode === 7) {
-        expect(stderr).toContain('costbook: the disk is full: free some space and run this again');
+        expect(stderr).toContain(
+          'costbook: the disk is full: free some space (delete nothing in data/) and run this again',
+        );
         const told = stderr.split('\n').filter((line) => line.startsWith('costbook: '))[0] ?? '';
         places.add(/copyfile/.test(told) ? 'publishing' : /warehouse\.duckdb/.test(told) ? 'loading' : 'landing');
       }
@@ -115,7 +117,8 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
         const { exitCode, stderr } = await runCli(['report', ...report, '--dir', dir]);
         expect([0, 7], stderr).toContain(exitCode);
         if (kb === 0) expect(exitCode).toBe(7);
-        if (exitCode === 7) expect(stderr).toContain('the disk is full: free some space and run this again');
+        if (exitCode === 7)
+          expect(stderr).toContain('the disk is full: free some space (delete nothing in data/) and run this again');
       }
       const names = await readdir(join(dir, 'exports'), { recursive: true });
       expect(names.filter((name) => /\.part$|\.next/.test(name))).toEqual([]);

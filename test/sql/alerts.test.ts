@@ -116,15 +116,15 @@ describe('facts about the data', () => {
       return facts.flatMap((fact) => cardOf(entryOf(fact)).sentences);
     };
     // 31 August to 6 September: 210 USD in seven days.
-    const amount = 'are missing so far: about 63 USD (50 h at usually about 1.25 USD an hour).';
+    const amount = 'are missing: about 63 USD until 2026-09-09T02:00:00Z (50 h at usually about 1.25 USD an hour).';
     const sentence = `Costs of acc_one since 2026-09-07T00:00:00Z ${amount}`;
     expect(await missing({ runs: [failed] })).toContainEqual(expect.stringContaining(sentence));
     expect(await missing({ unproven: windows })).toContainEqual(
       expect.stringContaining('later costs are in the books if they match'),
     );
     expect(await missing({})).toEqual([expect.stringContaining(`later costs ${amount}`)]);
-    expect(missingCostWords('153.4', 104)).toBe(
-      'are missing so far: about 665 USD (104 h at usually about 6.39 USD an hour)',
+    expect(missingCostWords('153.4', '2026-09-07T00:00:00Z', 104)).toBe(
+      'are missing: about 665 USD until 2026-09-11T08:00:00Z (104 h at usually about 6.39 USD an hour)',
     );
     const young = { ...given, costs: costs.slice(1) };
     expect(await missing(young)).toEqual([

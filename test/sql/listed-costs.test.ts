@@ -31,6 +31,7 @@ test('costs are divided by what gave them their owner, and those that no listing
   close();
   expect(costs.get('acc_one')).toEqual({
     ...{ expected: 4, listed: 2, listedAt: Date.parse('2026-09-10T02:00:00Z') },
+    hasRules: true,
     bySource: {
       labels: '4.000000000000',
       mounts: '8.000000000000',

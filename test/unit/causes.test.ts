@@ -246,16 +246,18 @@ describe('the next step of a failed run that carries one', () => {
 
   test('of a killed run is none, of several to find what ends them; each is news once and ends without a message', () => {
     const killed = (kills: number): LastRun => ({
-      ...{ command: 'run nightly (in its step check)', startedAs: 'run nightly', runNumber: 4, kills },
+      ...{ command: 'run nightly', step: 'check', startedAs: 'run nightly', runNumber: 4, kills },
       ...{ outcome: 'interrupted', exitCode: null, failures: [], error: null, errorCode: null, nextStep: null },
       endedAt: '2026-10-01T02:15:00Z',
     });
     const [once] = factsOf({ runs: [killed(1)] });
     expect(once).toMatchObject({ key: 'run/killed', severity: 'warning', state: 'raised' });
     expect(wordsOfAlert(once as AlertFact)).toMatchObject({
-      title: 'run nightly (in its step check) was interrupted',
+      title: 'run nightly of 2026-10-01T02:15:00Z was killed in its step check',
       next: 'No action needed: the next run loads what this one missed.',
     });
+    const later = { ...(once as AlertFact), completeThrough: '2026-10-02T00:00:00Z' };
+    expect(wordsOfAlert(later as AlertFact).next).toContain('a later run has loaded');
     expect(stepOf(factsOf({ runs: [killed(3)] })[0] as never)).toMatchObject({
       who: 'Act',
       words: expect.stringMatching(/^find what ends the run.* Then run "costbook run nightly" again\.$/),

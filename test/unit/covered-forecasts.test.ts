@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnomalyFact } from '../../src/anomalies/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
+import { cardOf } from '../../src/findings/card.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { type Transitions, transitionsOf } from '../../src/findings/transitions.ts';
 import { withBudgetNews } from '../../src/findings/unusual-costs.ts';
@@ -96,7 +97,14 @@ describe('a budget that was to hold if an anomaly stops, and will be exceeded ev
   test('is reported once, though the alert of the anomaly named it before', () => {
     const open = alertOf(holds, { isNotified: false });
     const [news] = withBudgetNews([fails], [open]) as [BudgetAlertFact];
-    expect(told(evaluated([news, exceeded], [alertOf(runaway), open]))).toEqual([[forecast.key, 'raised']]);
+    const found = evaluated([news, exceeded], [alertOf(runaway), open]);
+    expect(told(found)).toEqual([[forecast.key, 'raised']]);
+    // Of an alert that nobody got, no message is the second.
+    const second = (from: Transitions) =>
+      from.entries.map(({ entry }) => /\d\w\w message/.test(cardOf(entry).notes.join(' ')));
+    expect(found.raised.map(({ occurrence }) => occurrence)).toEqual([2]);
+    expect(second(found)).toEqual([false]);
+    expect(second(evaluated([news], [alertOf(holds)]))).toEqual([true]);
     const reported = alertOf(news, { occurrence: 2 });
     const [same] = withBudgetNews([fails], [reported]) as [BudgetAlertFact];
     expect(told(evaluated([same, exceeded], [alertOf(runaway), reported]))).toEqual([]);

@@ -22,6 +22,7 @@ import {
 } from '../../src/base/errors.ts';
 import { failuresOf } from '../../src/base/failure.ts';
 import { act } from '../../src/base/next-step.ts';
+import { fullDiskRemedy } from '../../src/findings/index.ts';
 import { SqlError } from '../../src/warehouse/store/connection.ts';
 import { asOurError } from '../../src/warehouse/store/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';
@@ -177,6 +178,13 @@ describe('a disk that cannot be written', () => {
     expect(failuresOf(error)).toMatchObject([{ code }]);
     const { found, remedy } = fullDiskWords(code);
     expect(`${found}: ${remedy}`).toMatch(words);
+  });
+
+  test('says how much to free, and what not to delete', () => {
+    const [free, needed] = [1024 ** 2, 205 * 1024 ** 2];
+    expect(fullDiskRemedy({ free, needed })).toMatch(/204 MB.*data\/.*: 1 MB is free, .* 205 MB$/);
+    expect(fullDiskRemedy({ free: needed, needed })).toMatch(/^free some space .*data\//);
+    expect(fullDiskRemedy({ free, needed }, 'file_too_large')).toMatch(/ulimit/);
   });
 
   test.each([

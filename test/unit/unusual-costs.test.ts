@@ -7,7 +7,7 @@ import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
 import { cents, centsAddingUp, wholeOfDecimal } from '../../src/money/money.ts';
 import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
-import { exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
+import { exampleCalled, exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 
 const usd = (text: string) => wholeOfDecimal(text, 12);
 
@@ -68,6 +68,28 @@ describe('an anomaly', () => {
     expect(sentence('9000', '900')).toMatch(/will not be exceeded in 2026-10: /);
     expect(sentence('800', '900')).toMatch(
       /^Budget demos is 100\.00 USD over its 800\.00 USD for 2026-10\. It is expected to end at/,
+    );
+  });
+
+  test('of one day says where a budget ends if it continues, which no forecast counts on', () => {
+    const oneDay = {
+      ...runaway,
+      key: 'anomaly/one',
+      lastDay: runaway.firstDay,
+      dailyImpact: null,
+      pace: '100.000000000000',
+    };
+    const spends = [spend('demos', '900')];
+    const [fact] = withPressedBudgets([oneDay], [budget('demos', '1500')], spends);
+    expect(fact?.budgets).toMatchObject([{ expected: expect.stringMatching(/^1411\./), stopped: null }]);
+    // Five days are left.
+    expect(fact?.budgets?.[0]?.continued).toMatch(/^1911\./);
+    expect(anomalyWords(fact ?? oneDay).sentences.join(' ')).toMatch(
+      /1,911 USD, but at about 1,411 USD if this was one day/,
+    );
+    const called = { ...oneDay, feedback: exampleCalled.feedback };
+    expect(withPressedBudgets([called], [budget('demos', '1500')], spends)[0]?.budgets?.[0]).not.toHaveProperty(
+      'continued',
     );
   });
 

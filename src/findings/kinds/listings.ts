@@ -61,7 +61,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
   causeWords: ({ listings: [first] }) => `${first?.resourceType ?? 'a'} listing ${first?.outcome ?? 'failed'}`,
   /** What is affected, and the first reason; the list has all. */
   words: ({ account, listings: all, ...fact }) => {
-    const [first] = all;
+    const first = mostTypical(all);
     const reason = first?.reason ?? undefined;
     return {
       title: `${counted(all.length, 'resource listing')} of ${account} ${all.length === 1 ? 'is' : 'are'} not up to date`,
@@ -94,10 +94,17 @@ function groupedLines(all: readonly Listing[]): readonly string[] {
   return [...types].map(([where, names]) => `${where}: ${names.join(', ')}`);
 }
 
-/** One step for all listings: the first that needs a person. */
+/** The first listing with the step that most of them need, of those that need a person. */
+function mostTypical(all: readonly Listing[]): Listing | undefined {
+  const urgent = all.filter(({ step }) => step?.who === 'Act');
+  const own = urgent.length > 0 ? urgent : all.filter(({ step }) => step !== null);
+  const countOf = ({ nextStep }: Listing) => own.filter((other) => other.nextStep === nextStep).length;
+  return own.toSorted((a, b) => countOf(b) - countOf(a))[0] ?? all[0];
+}
+
+/** One step for all listings: that of most of them. */
 function firstStep({ listings: all }: ListingsFact): NextStep {
-  const steps = all.flatMap(({ step }) => step ?? []);
-  return steps.find(({ who }) => who === 'Act') ?? steps[0] ?? unreadListingStep;
+  return mostTypical(all)?.step ?? unreadListingStep;
 }
 
 /** Whether nobody had to act, and a listing failed on a second night. */

@@ -13,6 +13,7 @@ import {
 } from '../../base/next-step.ts';
 import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
+import { bytesWords } from '../../text/bytes.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import type { SqlRow } from '../../warehouse/store/index.ts';
 import { causesOfRun, nightsCause, outOfDateCause, waitAtMostMs } from '../causes.ts';
@@ -38,14 +39,17 @@ export interface LastRun {
   readonly failingSince?: string | null;
   /** The command that its user started: `run nightly` if the command was a step of it. */
   readonly startedAs?: string | null | undefined;
-  /** How many runs were killed since the last evaluation; only of `killedKey`. */
+  /** How many runs were killed since the last evaluation, and the step in which the last one was; only of `killedKey`. */
   readonly kills?: number;
+  readonly step?: string;
 }
 
 /** The last run of a command failed. */
 export interface RunFact extends Finding<'run'>, LastRun {
   /** Only for `ingest`. */
   readonly outOfDate: OutOfDate;
+  /** The room on the disk in bytes; only if it was full. */
+  readonly space?: { readonly free: number; readonly needed: number } | undefined;
 }
 
 /** Whether a finding is that the last fetch failed: what is missing after it follows from it. */
@@ -91,7 +95,8 @@ export const run: DataKind<RunFact, LastRun> = {
     ...(isWaitOver(fact) ? [nightsCause] : []),
     ...(fact.outOfDate.length > 0 ? [outOfDateCause] : []),
   ],
-  causeWords: ({ failures: [first], outcome }) => first?.found ?? `it ${outcome}`,
+  causeWords: ({ failures: [first], outcome }) =>
+    first?.found ?? (outcome === 'interrupted' ? 'it was killed' : `it ${outcome}`),
   words: (fact) => ({
     title: runTitle(fact),
     sentences: [
@@ -133,11 +138,12 @@ function reasonOf({ key, failures }: RunFact): string {
 function killedRun(rows: readonly SqlRow[]): readonly LastRun[] {
   const [last] = rows;
   if (last === undefined) return [];
-  const [command, step] = [String(last['command']), textOrNull(last['step'])];
+  const step = textOrNull(last['step']);
   return [
     {
       ...{
-        command: step === null ? command : `${command} (in its step ${step})`,
+        command: String(last['command']),
+        ...(step === null ? {} : { step }),
         startedAs: String(last['started_as']),
       },
       ...{ runNumber: Number(last['run_number']), outcome: 'interrupted', exitCode: null, kills: rows.length },
@@ -184,19 +190,23 @@ function isInterrupted(finding: Finding): boolean {
 }
 
 /** `ingest failed`; if it was reported before, what is new. */
-function runTitle({ key, command, outcome, failures, changedFrom, outOfDate, revision, kills = 0 }: RunFact): string {
+function runTitle(fact: RunFact): string {
+  const { key, command, outcome, failures, changedFrom, outOfDate, revision, kills = 0, endedAt, step } = fact;
   if (key === diskKey) return `${sentenceCase(fullDiskWords(failures[0]?.code).found)}: no new costs can be loaded`;
   if (key === alertKey && hasCode(failures, mistakenSettings))
     return 'The configuration has mistakes: some alerts are missing';
   if (key === alertKey && hasCode(failures, 'mistaken_rates'))
     return 'The rates of the second currency cannot be read: amounts are in USD only';
   if (key === alertKey) return 'jobs/budgets.yaml has mistakes: its budgets are not evaluated';
-  if (key === killedKey)
-    return `${command} was interrupted${kills > 1 ? `, as ${kills} runs since the last alerts` : ''}`;
+  if (key === killedKey) {
+    const where = step === undefined ? '' : ` in its step ${step}`;
+    const others = kills > 1 ? `, one of ${kills} killed runs since the last alerts` : '';
+    return `${command}${endedAt === null ? '' : ` of ${endedAt}`} was killed${where}${others}`;
+  }
   const accounts = outOfDate.map(({ account }) => account).join(', ');
   const behind = accounts === '' ? '' : `: the books of ${accounts} are out of date`;
   if (changedFrom !== undefined) return `${command} still fails, now for another reason${behind}`;
-  if (outcome === 'interrupted') return `${command} was interrupted${behind}`;
+  if (outcome === 'interrupted') return `${command} was killed${behind}`;
   return `${command} ${revision === undefined ? 'failed' : 'still fails'}${behind}`;
 }
 
@@ -206,11 +216,18 @@ function sentenceCase(text: string): string {
 
 /** Whatever failed, the next run does it; only an empty file may know that the disk was full. */
 function stepAfterFullDisk(fact: RunFact): NextStep {
-  const { remedy } = fullDiskWords(fact.failures[0]?.code);
+  const remedy = fullDiskRemedy(fact.space, fact.failures[0]?.code);
   const command = startedAs(fact);
   return command === ''
     ? act(`${remedy}. The next run then loads what is missing.`)
     : thenAgain(act(`${remedy}.`), command);
+}
+
+/** What ends a full disk, an imperative without a full stop: how much to free, if it is known. Pure. */
+export function fullDiskRemedy(space: RunFact['space'], code: string | undefined = 'disk_full'): string {
+  if (code !== 'disk_full' || space === undefined || space.free >= space.needed) return fullDiskWords(code).remedy;
+  const [missing, free, needed] = [space.needed - space.free, space.free, space.needed].map(bytesWords);
+  return `free ${missing} (delete nothing in data/): ${free} ${free === '1 MB' ? 'is' : 'are'} free, and a run needs up to ${needed}`;
 }
 
 /** The command to name: the one that failed, as its user started it. */
@@ -237,7 +254,11 @@ export function stepAfterRun(run: FailedRun): NextStep {
   if (run.kills === 1) {
     const commandLine = startedAs(run);
     if (!isRepeated(commandLine)) return startAgain(commandLine);
-    return { who: 'No action needed', words: 'the next run loads what this one missed.' };
+    const isLoaded = Date.parse(run.completeThrough ?? '') >= Date.parse(run.endedAt ?? '');
+    const words = isLoaded
+      ? 'a later run has loaded what this one missed.'
+      : 'the next run loads what this one missed.';
+    return { who: 'No action needed', words };
   }
   return isWaitOver(run) ? stepAfterWaiting(run) : firstStepAfterRun(run);
 }
@@ -255,7 +276,7 @@ type FailedRun = Pick<
   LastRun,
   'command' | 'startedAs' | 'outcome' | 'exitCode' | 'failures' | 'failingSince' | 'kills'
 > &
-  Partial<Pick<LastRun, 'endedAt'>>;
+  Partial<Pick<RunFact, 'endedAt' | 'completeThrough'>>;
 
 /** Whether nobody had to act, and the command still fails. Hours that differ have their own limit. Pure. */
 function isWaitOver(run: FailedRun): boolean {

@@ -8,11 +8,13 @@ export function changeWords({ changedFrom }: { readonly changedFrom?: string | u
   return changedFrom === undefined ? [] : [`Reported before: ${asSentence(changedFrom)}`];
 }
 
+/** Of costs after an hour that differs: a run has loaded what it could. */
+export const inBooksIfMatching = 'are in the books if they match the totals';
+
 /** What the books have of the time after the first hour that differs; empty if nothing is out of date. */
 export function partlyLateWords({ outOfDate }: { readonly outOfDate: OutOfDate }): string[] {
   return outOfDate.map(
-    ({ account, completeThrough, usualDaily }) =>
-      `${account}: ${throughWords(completeThrough)}; later costs ${missingCostWords(usualDaily, undefined, 'differs')}.`,
+    ({ account, completeThrough }) => `${account}: ${throughWords(completeThrough)}; later costs ${inBooksIfMatching}.`,
   );
 }
 
@@ -22,7 +24,7 @@ export function missingWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDat
   const costs = outOfDate.map(({ account, completeThrough, usualDaily, missingHours }) =>
     completeThrough === null
       ? `All costs of ${account} are missing.`
-      : `Costs of ${account} since ${completeThrough} ${missingCostWords(usualDaily, missingHours)}.`,
+      : `Costs of ${account} since ${completeThrough} ${missingCostWords(usualDaily, completeThrough, missingHours)}.`,
   );
   return [`${costs.join(' ')} None is lost: the next run that succeeds loads them.`];
 }

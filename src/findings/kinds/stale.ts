@@ -48,7 +48,7 @@ export const stale: DataKind<StaleFact, LastFetch> = {
     sentences: [
       completeThrough === null
         ? 'They have no complete hour yet: costs are missing, not zero; their amount is unknown until they are loaded.'
-        : `They are ${throughWords(completeThrough)}, more than ${freshnessHours} hours ago: later costs ${missingCostWords(usualDaily, missingHours)}.`,
+        : `They are ${throughWords(completeThrough)}, more than ${freshnessHours} hours ago: later costs ${missingCostWords(usualDaily, completeThrough, missingHours)}.`,
       ...idleWords(fact).map((words) => `N${words.slice(1)}.`),
     ],
   }),

@@ -4,7 +4,7 @@ import { quoted } from '../../text/choices.ts';
 import { forMail } from '../../text/safe-text.ts';
 import { choice, oneOrMore, type Parse, parseText, rule, single, whole, z } from '../../yaml/index.ts';
 import { type DrawnPicture, dataAddress, drawnPictures } from '../drawn-pictures.ts';
-import { type OutgoingMessage, plainText, subjectOf } from '../message.ts';
+import { maxSubject, type OutgoingMessage, plainText, subjectOf } from '../message.ts';
 import { allowPrivateNetwork, sinkMapping, type Target } from '../settings.ts';
 import { opening, type SinkType } from '../sink.ts';
 
@@ -102,8 +102,6 @@ const parseAddress: Parse<string> = (value) => {
   throw new UsageError(`found ${quoted(text)}, expected an address such as finops@example.com`);
 };
 
-/** Characters of a subject that mail clients show. */
-const maxSubject = 150;
 /** A mail with pictures has at most this many bytes. */
 const maxMailBytes = 300_000;
 

@@ -12,6 +12,7 @@ export { openRebuildingWarehouse, type RebuildingBase } from './rebuilding.ts';
 export { readSeal, type SnapshotFacts } from './seal.ts';
 export { describeFacts, knowledgeOf } from './snapshot.ts';
 export { snapshotFile } from './snapshot-file.ts';
+export { type Space, spaceOf } from './space.ts';
 export { lastUnendedRun, type UnendedRun, unendedRun } from './unended-run.ts';
 export {
   isWarehouse,
