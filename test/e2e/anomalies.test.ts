@@ -120,7 +120,7 @@ describe('an anomaly', () => {
     expect(subjects).toEqual([
       expect.stringContaining('24.00 USD more than usual for second on 5 Sep'),
       expect.stringContaining(
-        '48.00 USD more than usual for second since 5 Sep, in all about 624 USD more than usual by the end of September if it continues',
+        '48.00 USD more than usual for second since 5 Sep, in all about 624 USD more by the end of September if it continues',
       ),
       expect.stringContaining(
         'second cost 336.00 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',

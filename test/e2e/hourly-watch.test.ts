@@ -70,7 +70,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
   test('is reported at 23:10: what two hours cost, what a day of it is, and what to do', () => {
     const [text = ''] = read.get('2026-11-15T23:10') ?? [];
     expect(text).toMatch(
-      /🔴 8\.\d\d USD more than usual for demo-analyst in 2 hours, in all about 1,\d\d\d USD more than usual by the end of November/,
+      /🔴 8\.\d\d USD more than usual for demo-analyst in 2 hours, in all about 1,\d\d\d USD more by the end of November/,
     );
     expect(text).toMatch(/about 10\d USD on a whole day, \d+ times its usual cost/);
     expect(text).toContain('since about 15 Nov, 21:00 UTC');

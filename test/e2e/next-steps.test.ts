@@ -67,8 +67,7 @@ describe.concurrent('a run that was killed', () => {
 
   test('is named by status and doctor with its step, and with what the next run does', async () => {
     const { dir } = await killedRun();
-    const found =
-      'run 3 (run nightly) of 2026-09-12T12:30:00Z was interrupted in the step ingest. The books are intact';
+    const found = 'run 3 (run nightly) of 2026-09-12T12:30:00Z was killed in its step ingest. The books are intact';
     const step = 'Wait: the next run, within a day, loads what is missing. To load it now, run "costbook run nightly".';
     const status = await runCli(['status', '--now', now, '--dir', dir]);
     expect(status.stdout).toContain(`  - ${found}\n    ${step}\n`);

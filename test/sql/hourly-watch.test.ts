@@ -123,7 +123,7 @@ describe('the hourly watch', () => {
     ]);
     const words = anomalyWords(facts[0] as AnomalyFact);
     expect(words.title).toBe(
-      '9.70 USD more than usual for box in 2 hours, in all about 2,381 USD more than usual by the end of September if it continues',
+      '9.70 USD more than usual for box in 2 hours, in all about 2,381 USD more by the end of September if it continues',
     );
     expect(words.fields.map(({ value }) => value)).toContain(
       '+9.70 USD, about 115 USD on a whole day, 25 times its usual cost',

@@ -222,7 +222,7 @@ describe('the text of an anomaly', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toMatch(/^🔴 543\.95 USD more .* 987 USD more/);
     expect(title?.match(/than usual/g)).toHaveLength(1);
-    expect(title?.length).toBeLessThanOrEqual(122);
+    expect(title?.length).toBeLessThanOrEqual(130);
     expect(lines[0]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[1]).toContain('Budget customer-demos is 4.26 USD over');
     expect(lines[2]).toBe('Its cost also counts in budget everything.');

@@ -272,7 +272,7 @@ describe('the next step of a failed run that carries one', () => {
     const open = { key: 'run/killed', occurrence: 1, isOpen: true, isNotified: true, acknowledgedUntil: undefined };
     const known = { ...open, raisedAt: start, fact: JSON.stringify(once), sinks: ['out'] };
     expect(factsOf({}, [known])).toMatchObject([{ key: 'run/killed', state: 'withdrawn' }]);
-    // An alert of the same night that the ingest was interrupted says it already.
+    // An alert of the same night that the ingest was killed says it already.
     const ingest = { ...killed(1), command: 'ingest', kills: undefined } as never as LastRun;
     expect(factsOf({ runs: [ingest, killed(1)] }).map(({ key }) => key)).toEqual(['run/ingest']);
   });
