@@ -19,7 +19,6 @@ import {
   type AlertFact,
   type CurrentCauses,
   currentCauses,
-  isOneStory,
   parseFact,
   wordsOf,
   wordsOfKind,
@@ -288,7 +287,7 @@ function describeOpen(
 ): string {
   const fact = parseFact(String(row['fact']));
   const { icon, title, detail, next } = wordsOf(fact);
-  const many = `, ${row['occurrence']} ${isOneStory(fact) ? 'messages' : 'times'}`;
+  const many = `, ${row['occurrence']} ${fact.kind === 'anomaly' ? 'messages' : 'times'}`;
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row)
     ? [`${wordsOfKind(fact).over(fact).title}: the next run ends this alert`]

@@ -1,4 +1,4 @@
-export { cardOf, isOneStory } from './card.ts';
+export { cardOf } from './card.ts';
 export { isSameCause } from './causes.ts';
 export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './collect.ts';
 export { isCommandSink } from './command-sink.ts';
@@ -12,12 +12,10 @@ export {
   alertKey,
   diskKey,
   endedRunOf,
-  fullDiskRemedy,
   isRefusedClose,
   stepAfterMistakes,
   stepAfterRun,
 } from './kinds/run.ts';
-export { inBooksIfMatching } from './kinds/sentences.ts';
 export { idleWords, staleStep } from './kinds/stale.ts';
 export { type OpenAlert, openAlerts, wordsOf } from './open-alerts.ts';
 export { listedCosts } from './owner-sources.ts';

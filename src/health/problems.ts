@@ -2,17 +2,10 @@ import type { WaitingAlert } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
 import { act, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
-import {
-  diskKey,
-  fullDiskRemedy,
-  idleWords,
-  inBooksIfMatching,
-  keyOfFinding,
-  missingCostWords,
-  staleStep,
-  unprovenWords,
-} from '../findings/index.ts';
+import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
+import { fullDiskRemedy } from '../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
+import { inBooksIfMatching } from '../text/through.ts';
 import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
 import type { Space } from '../warehouse/integrity/index.ts';
 import type { lastFetch } from '../warehouse/ledger/index.ts';

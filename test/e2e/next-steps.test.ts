@@ -57,7 +57,7 @@ describe.concurrent('a run that was killed', () => {
     await asked;
     const active = await runCli(['status', '--now', now, '--dir', dir]);
     expect(active.stdout).toMatch(
-      / {2}- run 3 \(run nightly\) is active since 2026-09-12T12:30:00Z in the step ingest\n/,
+      / {2}- run 3 \(run nightly\) is active since 2026-09-12T12:30:00Z in its step ingest\n/,
     );
     expect(steps(active.stdout)).toEqual(['Wait: until it ends.']);
     run.process.kill('SIGKILL');

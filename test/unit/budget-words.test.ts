@@ -59,7 +59,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
     expect(next).toMatch(/saved in budget production counts here too: do not add up their amounts\.$/);
     const many = { ...exampleForecast, unusual: undefined, contains: ['a', 'b'], containsMore: 2998 };
-    expect(forecastWords(many, forecast).next).toMatch(/Budgets a, b and 2998 more are parts of this one/);
+    expect(forecastWords(many, forecast).next).toMatch(/budgets a, b and 2998 more counts here too/);
   });
 
   test('says what to do about the part that stays over when what runs away is stopped', () => {

@@ -22,7 +22,7 @@ import {
 } from '../../src/base/errors.ts';
 import { failuresOf } from '../../src/base/failure.ts';
 import { act } from '../../src/base/next-step.ts';
-import { fullDiskRemedy } from '../../src/findings/index.ts';
+import { fullDiskRemedy } from '../../src/text/full-disk.ts';
 import { SqlError } from '../../src/warehouse/store/connection.ts';
 import { asOurError } from '../../src/warehouse/store/duckdb-errors.ts';
 import fc from '../support/fast-check.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../base/next-step.ts';
 import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
-import { bytesWords } from '../../text/bytes.ts';
+import { fullDiskRemedy } from '../../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import type { SqlRow } from '../../warehouse/store/index.ts';
 import { causesOfRun, nightsCause, outOfDateCause, waitAtMostMs } from '../causes.ts';
@@ -221,13 +221,6 @@ function stepAfterFullDisk(fact: RunFact): NextStep {
   return command === ''
     ? act(`${remedy}. The next run then loads what is missing.`)
     : thenAgain(act(`${remedy}.`), command);
-}
-
-/** What ends a full disk, an imperative without a full stop: how much to free, if it is known. Pure. */
-export function fullDiskRemedy(space: RunFact['space'], code: string | undefined = 'disk_full'): string {
-  if (code !== 'disk_full' || space === undefined || space.free >= space.needed) return fullDiskWords(code).remedy;
-  const [missing, free, needed] = [space.needed - space.free, space.free, space.needed].map(bytesWords);
-  return `free ${missing} (delete nothing in data/): ${free} ${free === '1 MB' ? 'is' : 'are'} free, and a run needs up to ${needed}`;
 }
 
 /** The command to name: the one that failed, as its user started it. */

@@ -1,5 +1,5 @@
 import { asSentence } from '../../base/next-step.ts';
-import { throughWords } from '../../text/through.ts';
+import { inBooksIfMatching, throughWords } from '../../text/through.ts';
 import type { OutOfDate } from '../finding.ts';
 import { missingCostWords } from '../usual-costs.ts';
 
@@ -7,9 +7,6 @@ import { missingCostWords } from '../usual-costs.ts';
 export function changeWords({ changedFrom }: { readonly changedFrom?: string | undefined }): string[] {
   return changedFrom === undefined ? [] : [`Reported before: ${asSentence(changedFrom)}`];
 }
-
-/** Of costs after an hour that differs: a run has loaded what it could. */
-export const inBooksIfMatching = 'are in the books if they match the totals';
 
 /** What the books have of the time after the first hour that differs; empty if nothing is out of date. */
 export function partlyLateWords({ outOfDate }: { readonly outOfDate: OutOfDate }): string[] {
