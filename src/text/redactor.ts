@@ -37,7 +37,9 @@ export function redactor(): Redactor {
     redact(text) {
       // Longest first: a secret that starts with another one must not leave its end behind.
       longestFirst ??= [...needles].sort(([a], [b]) => b.length - a.length);
-      return longestFirst.reduce((rest, [needle, enough]) => hide(rest, needle, enough), text);
+      let left: Both = { text, lower: longestFirst.length === 0 ? text : lowerCase(text) };
+      for (const [needle, enough] of longestFirst) left = hide(left, needle, enough);
+      return left.text;
     },
   };
 }
@@ -53,35 +55,50 @@ export function redactParts(redact: (text: string) => string): (part: string | u
   let held = '';
   return (part) => {
     held += part ?? '';
-    const start = Math.max(held.search(/\S*$/), held.length - longestHeld);
+    let start = held.length;
+    while (start > 0 && start > held.length - longestHeld && /\S/.test(held.charAt(start - 1))) start -= 1;
     const whole = part === undefined ? held : held.slice(0, start);
     held = held.slice(whole.length);
     return redact(whole);
   };
 }
 
+/** A text, and the same in small letters. */
+interface Both {
+  readonly text: string;
+  readonly lower: string;
+}
+
 /** Replaces each occurrence of a lower-case needle with `***`; if its start is enough, with the rest of the word. */
-function hide(text: string, needle: string, enough: number): string {
-  const haystack = lowerCase(text);
+function hide({ text, lower }: Both, needle: string, enough: number): Both {
   const head = needle.slice(0, enough);
-  const pieces: string[] = [];
+  const kept: [number, number][] = [];
   let from = 0;
-  for (let at = haystack.indexOf(head); at >= 0; at = haystack.indexOf(head, from)) {
+  for (let at = lower.indexOf(head); at >= 0; at = lower.indexOf(head, from)) {
     let length = head.length;
-    while (length < needle.length && haystack[at + length] === needle[length]) length += 1;
-    pieces.push(text.slice(from, at));
+    while (length < needle.length && lower[at + length] === needle[length]) length += 1;
+    kept.push([from, at]);
     from = at + length;
     if (head.length < needle.length) {
       restOfToken.lastIndex = from;
       from += restOfToken.exec(text)?.[0].length ?? 0;
     }
   }
-  return from === 0 ? text : [...pieces, text.slice(from)].join('***');
+  if (from === 0) return { text, lower };
+  kept.push([from, text.length]);
+  const shown = (whole: string) => kept.map(([start, end]) => whole.slice(start, end)).join('***');
+  return { text: shown(text), lower: shown(lower) };
 }
 
-/** Lower-cases ASCII only, so that every character keeps its position. */
+/** Lower-cases ASCII only, so that every character keeps its position. An answer of an agent has millions of them. */
 function lowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  if (!/[A-Z]/.test(text)) return text;
+  const units = Buffer.from(text, 'utf16le');
+  for (let at = 0; at < units.length; at += 2) {
+    const unit = units[at] ?? 0;
+    if (units[at + 1] === 0 && unit >= 65 && unit <= 90) units[at] = unit + 32;
+  }
+  return units.toString('utf16le');
 }
 
 /** Whether the start of a secret is itself secret, unlike the start of an address. */

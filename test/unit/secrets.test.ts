@@ -278,6 +278,17 @@ describe('redactor()', () => {
     expect(redactParts(redact)('data: at once\n')).toBe('data: at once\n');
   });
 
+  test('takes less than a second for millions of characters, in capitals and in long words', () => {
+    const { keep, redact } = redactor();
+    keep('cb_live_0123456789abcdef0123');
+    for (const long of ['aB'.repeat(1_000_000), 'é'.repeat(500_000), `${'x'.repeat(60_000)}\n`]) {
+      const before = process.cpuUsage();
+      const pieces = redactParts(redact);
+      expect(pieces(long) + pieces(undefined)).toBe(long);
+      expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+    }
+  });
+
   test('does not treat texts of fewer than four characters as secrets', () => {
     const { keep, redact } = redactor();
     keep('');
