@@ -82,11 +82,12 @@ export class Session implements Connection {
   }
 
   async rows(sql: string, parameters: SqlParameters = {}): Promise<SqlRow[]> {
-    const reader = await this.#statementInTurn(sql, () =>
-      this.#interruptibly(() =>
-        this.#prepared(sql, parameters, (statement) => statement.runAndReadAll()).catch(this.#options.fail),
-      ),
-    );
+    // Without values nothing needs preparing, which takes a fifth of the time of a plan.
+    const work = () =>
+      Object.keys(parameters).length === 0
+        ? this.#connection.runAndReadAll(sql)
+        : this.#prepared(sql, parameters, (statement) => statement.runAndReadAll());
+    const reader = await this.#statementInTurn(sql, () => this.#interruptibly(() => work().catch(this.#options.fail)));
     return (reader?.getRowObjectsJson() ?? []) as SqlRow[];
   }
 
