@@ -1,7 +1,14 @@
 import type { Severity } from '../../base/severity.ts';
 import { decimalOfWhole, usdUnit } from '../../money/money.ts';
 import type { FiscalYear } from '../../time/fiscal-year.ts';
-import { type Calendar, calendarOf, type Instant, type PeriodKind, type Window } from '../../time/time.ts';
+import {
+  type Calendar,
+  type CalendarPeriod,
+  calendarOf,
+  type Instant,
+  type PeriodKind,
+  type Window,
+} from '../../time/time.ts';
 import { type AmountStep, type Growth, grown, type Rollover, type Share, steppedAmount } from './planned-amount.ts';
 
 export const thresholdSubjects = ['spent', 'forecast'] as const;
@@ -178,12 +185,12 @@ export function carriedIn({ carried }: Budget, period: string): bigint {
   return carried?.get(period)?.amount ?? 0n;
 }
 
-/** The amount of a period by the budget file alone, in trillionths of the budget's unit. */
-export function plannedIn(budget: Budget, name: string): bigint {
+/** The amount of a period by the budget file alone, in trillionths of the budget's unit; a known period is not looked up. */
+export function plannedIn(budget: Budget, name: string, known?: CalendarPeriod): bigint {
   const { amount, limits, steps, growth } = budget;
   const own = limits.get(name);
   if (own !== undefined || (steps === undefined && growth === undefined)) return own ?? amount;
-  const period = budgetCalendar(budget).periodNamed(name);
+  const period = known ?? budgetCalendar(budget).periodNamed(name);
   if (period === undefined) return amount;
   if (steps !== undefined) return steppedAmount(steps, period) ?? amount;
   return growth === undefined ? amount : grown(amount, growth, period, budget);

@@ -1,7 +1,7 @@
 import { usdDecimals } from '../../money/money.ts';
 import { nearest, oneOf, quoted } from '../../text/choices.ts';
 import { matchesStars } from '../../text/star-pattern.ts';
-import type { Instant } from '../../time/time.ts';
+import type { CalendarPeriod, Instant } from '../../time/time.ts';
 import type { Place, Problems } from '../../yaml/index.ts';
 import { type Budget, type BudgetScope, budgetCalendar, plannedIn, shortest, unitOf } from './budget.ts';
 import { scopeTexts } from './file-keys.ts';
@@ -37,23 +37,35 @@ export function withParents(written: readonly Written[], now: Instant, problems:
   for (const one of written) if (!byName.has(one.budget.name)) byName.set(one.budget.name, one);
   /** The parents of a budget, the nearest first. Reports a circle of parents and returns none. */
   function ancestors(child: Written): readonly Written[] {
-    const parents: Written[] = [];
+    const parents = new Set<Written>();
     let current = child;
     while (current.budget.parent !== undefined) {
       const parent = byName.get(current.budget.parent);
-      if (parent === undefined) return parents;
+      if (parent === undefined) break;
       if (parent === child) {
         const circle = [child, ...parents].map(({ budget }) => budget.name).join(', ');
         problems.report(child.places.parent, `found a circle of parents: ${circle}; remove one of these parents`);
         return [];
       }
-      if (parents.includes(parent)) return []; // the circle of another budget, which reports it
-      parents.push(parent);
+      if (parents.has(parent)) return []; // the circle of another budget, which reports it
+      parents.add(parent);
       current = parent;
     }
-    return parents;
+    return [...parents];
   }
   const lines = written.map((child) => ({ child, parents: ancestors(child) }));
+  const parentOf = new Map(lines.map(({ child, parents: [parent] }) => [child, parent]));
+  const childrenOf = new Map(written.map((parent): [Written, Written[]] => [parent, []]));
+  for (const [child, parent] of parentOf) if (parent !== undefined) childrenOf.get(parent)?.push(child);
+  const hasScope = new Set(written.filter(({ budget: { scope } }) => Object.keys(scope).length > 0));
+  const scopes = new Map<Written, BudgetScope>();
+  /** The scope of a budget with those of its parents, each made once. */
+  function scopeOf(child: Written): BudgetScope {
+    const parent = parentOf.get(child);
+    const scope = scopes.get(child) ?? (parent ? within(scopeOf(parent), child.budget.scope) : child.budget.scope);
+    scopes.set(child, scope);
+    return scope;
+  }
   for (const { child, parents } of lines) {
     const [parent] = parents;
     if (parent !== undefined) {
@@ -61,23 +73,25 @@ export function withParents(written: readonly Written[], now: Instant, problems:
       compareUnits(child, parent, problems);
     }
     const narrower = { scope: child.budget.scope, places: child.scopePlaces, otherwise: child.places.parent };
-    for (const { budget } of parents) compareScopes(narrower, { ...budget, is: 'the parent' }, problems);
+    for (const outer of parents) {
+      if (hasScope.has(outer)) compareScopes(narrower, { ...outer.budget, is: 'the parent' }, problems);
+    }
     for (const { scope, scopePlaces, place } of child.parts) {
       const part = { scope, places: scopePlaces, otherwise: place };
       compareScopes(part, { ...child.budget, is: 'the budget' }, problems);
     }
   }
-  for (const parent of written) {
-    const children = lines.filter(({ child, parents }) => parents[0] === parent && isComparable(child, parent));
+  for (const [parent, children] of childrenOf) {
     compareLimits(
       parent,
-      children.map(({ child }) => child),
+      children.filter((child) => isComparable(child, parent)),
       now,
       problems,
     );
   }
-  return lines.map(({ child: { budget, parts }, parents }) => {
-    const scope = parents.reduce((inner, parent) => within(parent.budget.scope, inner), budget.scope);
+  return written.map((child) => {
+    const { budget, parts } = child;
+    const scope = scopeOf(child);
     const shared = parts.map((part) => ({ name: part.name, scope: within(scope, part.scope) }));
     return { ...budget, scope, ...(parts.length === 0 ? {} : { parts: shared }) };
   });
@@ -185,10 +199,11 @@ function compareLimits(parent: Written, children: readonly Written[], now: Insta
   }
   // Of amounts that change by themselves, only the first period with a mistake.
   for (const period of isPlanned ? plannedPeriods(family, now) : []) {
-    if (named.has(period)) continue;
-    const [own, together] = [plannedIn(parent.budget, period), sumOf((budget) => plannedIn(budget, period))];
+    if (named.has(period.name)) continue;
+    const amountOf = (budget: Budget) => plannedIn(budget, period.name, period);
+    const [own, together] = [amountOf(parent.budget), sumOf(amountOf)];
     if (together <= own) continue;
-    excess(own, together, parent.places.amount, ` in ${period}`);
+    excess(own, together, parent.places.amount, ` in ${period.name}`);
     return;
   }
 }
@@ -198,7 +213,7 @@ const periodsAhead = 60;
 const mostPeriods = 5000;
 
 /** The periods from the first change of an amount to some years ahead. */
-function plannedPeriods(family: readonly Budget[], now: Instant): string[] {
+function plannedPeriods(family: readonly Budget[], now: Instant): CalendarPeriod[] {
   const [any] = family;
   if (any === undefined) return [];
   const calendar = budgetCalendar(any);
@@ -208,11 +223,11 @@ function plannedPeriods(family: readonly Budget[], now: Instant): string[] {
   ]);
   // Before the first of them, amounts are constant.
   let period = calendar.periodAt(Math.min(now, ...starts) - 1);
-  const names: string[] = [];
-  for (let ahead = 0; ahead < periodsAhead && names.length < mostPeriods; ) {
-    names.push(period.name);
+  const periods: CalendarPeriod[] = [];
+  for (let ahead = 0; ahead < periodsAhead && periods.length < mostPeriods; ) {
+    periods.push(period);
     if (period.start > Math.max(now, ...starts)) ahead += 1;
     period = calendar.periodAt(period.end);
   }
-  return names;
+  return periods;
 }
