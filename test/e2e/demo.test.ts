@@ -7,15 +7,14 @@ import { startEmulator } from '../../src/emulator/index.ts';
 import { metricNames } from '../../src/metrics/metrics.ts';
 import { openTab } from '../support/browser.ts';
 import { serve } from '../support/dashboard.ts';
+import { copyOfDemo, demoNow, storyEnd } from '../support/demo.ts';
 import { parseExposition } from '../support/exposition.ts';
-import { askSnapshot, type Ended, newProject, runCli } from '../support/project.ts';
+import { askSnapshot, type Ended, runCli } from '../support/project.ts';
 
-const storyEnd = '2026-11-12';
-let dir: string;
+let project: string;
 let demo: Ended;
 beforeAll(async () => {
-  dir = await newProject();
-  demo = await runCli(['demo', '--dir', dir, '--now', `${storyEnd}T10:30:00Z`]);
+  ({ dir: project, ended: demo } = await copyOfDemo());
 }, 900_000);
 
 /** Runs a command line at an instant of the demo's platform, or of a smaller one. */
@@ -44,7 +43,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   expect(stdout).toContain('difference 0.000000000000');
 
   const [, windows] = /^Reconciled: (\d+) windows/m.exec(stdout) ?? [];
-  const [loads] = await askSnapshot(join(dir, 'costbook-demo'), 'select count(*)::integer as loads from ledger.loads');
+  const [loads] = await askSnapshot(project, 'select count(*)::integer as loads from ledger.loads');
   expect(Number(windows)).toBe(loads?.['loads']);
   expect(Number(windows)).toBeGreaterThan(55);
 
@@ -80,7 +79,6 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
   expect(stdout).toMatch(/also\s+(│\s+)?counts\s+(│\s+)?in\s+(│\s+)?budgets?\s+(│\s+)?everything/);
   expect(stdout).not.toContain('Budget everything: ');
 
-  const project = join(dir, 'costbook-demo');
   const chargeback = join(project, 'exports', 'chargeback', 'BILLING_PERIOD=2026-10');
   for (const name of ['latest.csv', 'latest.parquet', 'chargeback-2026-10.csv']) await access(join(chargeback, name));
   // Each rule of the demo is there because it catches something.
@@ -95,7 +93,7 @@ test('the demo shows months, reconciliation and a chargeback that charges each c
 }, 900_000);
 
 test('the README shows the overview of the demo’s dashboard', async () => {
-  const served = await serve(join(dir, 'costbook-demo'), ['--now', `${storyEnd}T10:30:00Z`]);
+  const served = await serve(project, ['--now', demoNow]);
   const { page, complaints } = await openTab(served.url, { width: 1280 });
   await page.goto(served.url, { waitUntil: 'networkidle' });
   expect(await page.locator('h1').textContent()).toBe('Overview');
@@ -111,7 +109,6 @@ test('the README shows the overview of the demo’s dashboard', async () => {
 }, 900_000);
 
 test('a nightly run on the demo writes every metric, and all that rules and panels use', async () => {
-  const project = join(dir, 'costbook-demo');
   // Port 9 of this machine takes nothing: what is sent there stays in the outbox.
   await writeFile(
     join(project, 'costbook.yaml'),

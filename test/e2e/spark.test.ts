@@ -16,6 +16,7 @@ import {
 } from '../../src/reports/questions/index.ts';
 import { openBooks } from '../../src/warehouse/integrity/index.ts';
 import type { SqlParameters } from '../../src/warehouse/store/index.ts';
+import { copyOfDemo } from '../support/demo.ts';
 import { newProject, runCli } from '../support/project.ts';
 import { sparkCommand, sparkEnv, sparkHome, startSparkCluster } from '../support/spark-cluster.ts';
 
@@ -26,7 +27,7 @@ if (home === undefined) {
   );
 }
 
-const now = ['--now', '2026-11-23T00:00:00Z'];
+const now = ['--now', '2026-11-13T00:00:00Z'];
 /** The cookbook's questions that are asked here, by their numbers. */
 const questions = [2, 4, 7];
 
@@ -50,10 +51,9 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
   let dir = '';
   let end = (): void => undefined;
   beforeAll(async () => {
-    const root = await newProject();
-    const made = await runCli(['demo', '--dir', root]);
-    expect(made.exitCode, made.stderr).toBe(0);
-    dir = join(root, 'costbook-demo');
+    const made = await copyOfDemo();
+    expect(made.ended.exitCode, made.ended.stderr).toBe(0);
+    dir = made.dir;
     await writeFile(join(dir, 'metric.csv'), 'date,value\n2026-10-01,9\n2026-10-02,\n2026-10-03,4.5\n');
     const lake = await runCli(['report', 'lake', '--dir', dir, ...now]);
     expect(lake.exitCode, lake.stderr).toBe(0);
@@ -61,7 +61,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
     end = cluster.end;
     const command = JSON.stringify(sparkCommand(home ?? '', cluster.master));
     await appendFile(join(dir, 'costbook.yaml'), `\nengine:\n  command: ${command}\n`);
-  }, 300_000);
+  }, 900_000);
   afterAll(() => end());
 
   /** Every built-in report with its default parameters, and questions of the cookbook. */
@@ -72,7 +72,7 @@ describe.skipIf(home === undefined)('a cluster of a master and two workers over 
       if (report.name === 'lake') continue;
       const problems: string[] = [];
       const given = report.name === 'unit_economics' ? [{ name: 'metric', text: 'metric.csv', what: '--param' }] : [];
-      const reading = { now: Date.parse('2026-11-23'), dir, problem: (words: string) => problems.push(words) };
+      const reading = { now: Date.parse('2026-11-13'), dir, problem: (words: string) => problems.push(words) };
       const values = settleParameters(await readParameters(report, given, reading), state);
       expect(problems).toEqual([]);
       const { path, places } = report.file;

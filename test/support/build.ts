@@ -11,6 +11,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A warehouse of this program's schema with no rows. */
     emptyBooks: string;
+    /** A folder of this run, for what its test files share. */
+    shared: string;
     /** What the cases of this run are drawn from. */
     seed: number;
   }
@@ -35,5 +37,6 @@ export default async function build(project: TestProject): Promise<() => Promise
     database.close();
   }
   project.provide('emptyBooks', emptyBooks);
+  project.provide('shared', folder);
   return () => rm(folder, { recursive: true, force: true });
 }
