@@ -107,7 +107,7 @@ export const shrunkListingStep: NextStep = act(
 
 /** The next step if the token may not read listings. */
 export const refusedListingStep: NextStep = act(
-  'use a token that may read costs and list resources: an account admin can make one. Or set inventory: false in costbook.yaml.',
+  'use a token that may also list the resources of these workspaces: the role in the account alone does not allow it. An admin of the workspaces can make one. Or set inventory: false in costbook.yaml: costs then have no labels, and no owners by them.',
 );
 
 /** The next step if the platform does not take the workspace that a listing is asked for. */
@@ -140,7 +140,7 @@ export const nightsOfWaiting = 3;
 
 /** The next step for windows that have differed for some nights. */
 const stillUnprovenStep: NextStep = act(
-  "these hours have differed on three nights. Send the platform's support what " +
+  "the oldest of these hours have differed on three nights. Send the platform's support what " +
     '"costbook sql \'from reconciliation where not proven\'" prints.',
 );
 

@@ -11,7 +11,7 @@ import type { Warehouse } from '../warehouse/index.ts';
 import { unprovenText } from '../warehouse/ledger/index.ts';
 import type { CommandContext } from './command.ts';
 import { sumOf } from './sum-of.ts';
-import { unprovenLines } from './unproven-lines.ts';
+import { unprovenLines, youngLines } from './unproven-lines.ts';
 
 // What an ingest needs at its end. It is loaded while the first answers are on their way: loading it takes longer than
 // decoding them.
@@ -136,8 +136,8 @@ export function describe(summary: AccountSummary, run: RunOfIngest): string {
     lines.push(...unreadListings(isRefused ? summary.listings : listings, summary.failures));
   }
   const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
-  lines.push(...unprovenLines((young ?? []).map(unprovenText), 'not yet proven'));
-  lines.push(...unprovenLines((old ?? []).map(unprovenText), 'UNPROVEN'));
+  lines.push(...youngLines((young ?? []).map(unprovenText)));
+  lines.push(...unprovenLines((old ?? []).map(unprovenText)));
   if (old !== undefined && old.length > 0) lines.push(`  ${nextWords(unprovenStepAfter(old))}`);
   return [...failureLines(summary, run), ...lines].join('\n');
 }

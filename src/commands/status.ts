@@ -16,7 +16,7 @@ import { forTerminal } from '../text/safe-text.ts';
 import type { Instant } from '../time/time.ts';
 import type { Command, CommandContext } from './command.ts';
 import { statusOfProject } from './status-now.ts';
-import { unprovenLines } from './unproven-lines.ts';
+import { unprovenLines, youngLines } from './unproven-lines.ts';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -128,8 +128,8 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     }
     lines.push(...resourceLines(account).map((line) => forTerminal(line)));
     if (account.unproven.length === 0) lines.push(`  unproven           ${paint('green', 'nothing')}`);
-    lines.push(...unprovenLines(account.unproven, 'UNPROVEN').map((line) => paint('red', line)));
-    lines.push(...unprovenLines(account.postponed, 'not yet proven').map((line) => paint('yellow', line)));
+    lines.push(...unprovenLines(account.unproven).map((line) => paint('red', line)));
+    lines.push(...youngLines(account.postponed).map((line) => paint('yellow', line)));
     if (account.lastRun !== null && account.lastRun.exitCode !== 0) {
       const { exitCode } = account.lastRun;
       if (accounts.length > 1) lines.push(`  last run           ${paint('red', 'FAILED')}, exit ${exitCode}`);
@@ -182,7 +182,7 @@ function resourceLines({ resources }: Status['accounts'][number]): string[] {
   const more = named.length > workspacesShown ? ` and ${named.length - workspacesShown} more` : '';
   return [
     listedAt === null
-      ? '  resources          no listing was read'
+      ? '  resources          no listing was ever read: names of people, labels and states are unknown'
       : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, last at ${listedAt}`,
     ...(parts.length === 0
       ? []
@@ -200,6 +200,6 @@ function lastRunLine(run: NonNullable<Status['lastRun']>, which: string, paint: 
   const isRefused = isRefusedClose({ command, outcome, exitCode });
   const words =
     `${which} ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome === 'interrupted' ? 'killed' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
-    `, exit ${exitCode ?? 'not yet'}${isRefused ? `: ${forTerminal(firstOf(run.failures))}` : ''}`;
+    `, exit ${exitCode ?? 'not yet'}${isRefused ? `: ${forTerminal(firstOf(run.failures))}` : exitCode === exitCodes.undelivered ? ': only a message was not delivered' : ''}`;
   return outcome === 'done' || isRefused ? words : paint('red', words);
 }

@@ -118,12 +118,21 @@ function goingOnIn({ unusual = [] }: Pick<Outlook, 'unusual'>): string {
 }
 
 /** ` The budget is spent around the 26th.`; the day is that of the case that all goes on. */
-function spentOnWords({ end, unit, periodStart, periodEnd }: Outlook): string {
+function spentOnWords(fact: Outlook): string {
+  const { end, unit, periodStart, periodEnd } = fact;
   if (end === undefined || end.spentOn === null) return '';
   const length = Date.parse(periodEnd) - Date.parse(periodStart);
   const head = end.stopped === null ? 'The' : 'If it continues, the';
-  const earlier = end.continued === undefined ? '' : ', or earlier if it continues';
-  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}${earlier}.`;
+  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}${earlierWords(fact)}.`;
+}
+
+/** `, but within a day if crawler continues`: what is left, by the daily costs of what may go on. */
+function earlierWords({ value, amount, end, unusual = [] }: Outlook): string {
+  const daily = unusual.reduce((sum, one) => sum + (one.daily === null ? 0n : moneyOf(one.daily)), 0n);
+  const left = moneyOf(amount) - moneyOf(value);
+  if (end?.continued === undefined || daily <= 0n || left <= 0n) return '';
+  const days = Number(left / daily) + 1;
+  return `, but within ${days === 1 ? 'a day' : `${days} days`} if ${goingOnIn({ unusual })} continues`;
 }
 
 /** `53.3 % of the period is over. ` */

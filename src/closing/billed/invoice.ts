@@ -32,7 +32,8 @@ export function invoiceWords(close: Billed): string | undefined {
   const how = difference.startsWith('-') ? 'less' : 'more';
   return (
     `The invoice of account ${account}, ${amount(invoiced)} USD, is ${amount(difference.replace('-', ''))} USD ${how} than the books: ` +
-    `${parts}. Invoice lines, statement and FOCUS show the difference as a line of its own.`
+    `${parts}. Invoice lines, statement and FOCUS show the difference as a line of its own. ` +
+    'It may be taxes, fees or discounts that the metrics do not have; if the invoice does not explain it, ask the platform.'
   );
 }
 

@@ -70,7 +70,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
         ...(reason === undefined
           ? []
           : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
-        'No cost is missing; names, owners and states of resources may be out of date.',
+        'No cost is missing; names, owners and states of resources may be missing or out of date.',
         ...changeWords(fact),
       ],
       list: {

@@ -52,11 +52,6 @@ function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] 
   }));
 }
 
-/** `up to 8.39 USD are missing there or too much, and `; empty if no cost differs. */
-function shortWords({ difference }: UnprovenFact): string {
-  return difference == null ? '' : `up to ${usd(difference)} are missing there or too much, and `;
-}
-
 /** `: 8.39 USD`: the difference of the windows that are not shown, so that all add up; empty if no cost differs. */
 function othersWords({ difference, windows }: UnprovenFact): string {
   if (difference == null) return '';
@@ -88,7 +83,7 @@ export const unproven: DataKind<UnprovenFact, never> = {
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
     sentences: [
-      `Reports and exports have these hours as they matched the totals last, or not at all: ${shortWords(fact)}they are not final.${nightWords(fact.windows, (words) => ` It is ${words} for the hours that have differed longest.`)}`,
+      `Reports and exports have these hours as they matched the totals last; hours that never did are missing there as a whole.${nightWords(fact.windows, (words) => ` It is ${words} for the hours that have differed longest.`)}`,
       ...changeWords(fact),
       ...partlyLateWords(fact),
     ],
