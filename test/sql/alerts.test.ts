@@ -169,7 +169,9 @@ describe('facts about the data', () => {
     };
     const [second, third, fourth] = [await stepAfter(2), await stepAfter(3), await stepAfter(4)];
     expect(second.step).toMatch(/^Wait: .* until the third night\. If they still differ then, send/);
-    expect(third.step).toMatch(/^Act: the oldest of these hours have differed on three nights\. .*costbook sql 'from reconciliation/);
+    expect(third.step).toMatch(
+      /^Act: the oldest of these hours have differed on three nights\. .*costbook sql 'from reconciliation/,
+    );
     expect(withNews(third.fact, second.fact, false).revision).toBe('2 three nights');
     const reported = withNews(third.fact, second.fact, false);
     expect(withNews(fourth.fact, reported, false).revision).toBe(reported.revision);
