@@ -3,12 +3,14 @@ import { dayMs, type Instant, type Window } from '../time/time.ts';
 
 /** The rest of a running period as a forecast or a pace has it. Amounts are trillionths of the period's unit. */
 export interface ExpectedRest {
-  /** The spend at the end, with anomalies that go on. */
+  /** The spend at the end, with anomalies as likely as they go on. */
   readonly mean: bigint;
   /** The expected spend at the end of each remaining step, in order; empty if the rest is even. */
   readonly path: readonly { readonly start: Instant; readonly spent: bigint }[];
-  /** What anomalies add until the end; 0 for those that have ended. */
-  readonly anomalies?: readonly { readonly key: string; readonly added: bigint }[] | undefined;
+  /** What anomalies add to that, and if they go on until the end; 0 for those that have ended. */
+  readonly anomalies?:
+    | readonly { readonly key: string; readonly added: bigint; readonly addedIfItGoesOn: bigint }[]
+    | undefined;
 }
 
 /**
@@ -36,12 +38,13 @@ export interface RunningPeriod {
 
 /** Where a period ends. Amounts are trillionths of its unit. */
 export interface PeriodEnd {
+  /** If everything unusual goes on. */
   readonly expected: bigint;
   /** Where it ends if everything unusual stops now; undefined if nothing goes on. */
   readonly stopped: bigint | undefined;
   /** When its amount is spent; undefined if it is not, or was spent before. */
   readonly spentAt: Instant | undefined;
-  /** What the anomalies with these keys add until the end. */
+  /** What the anomalies with these keys add until the end if they go on. */
   addedBy(keys: readonly string[]): bigint;
 }
 
@@ -67,20 +70,23 @@ export function expectedEnd(running: RunningPeriod): PeriodEnd | undefined {
   if (completeThrough <= period.start || completeThrough >= period.end) return undefined;
   const { mean, path, anomalies = [] } = rest;
   function addedBy(keys: readonly string[]): bigint {
-    return anomalies.reduce((sum, { key, added }) => (keys.includes(key) ? sum + added : sum), 0n);
+    return anomalies.reduce((sum, one) => (keys.includes(one.key) ? sum + one.addedIfItGoesOn : sum), 0n);
   }
+  const usual = anomalies.reduce((sum, { added }) => sum - added, mean);
+  const toCome = anomalies.reduce((sum, { addedIfItGoesOn }) => sum + addedIfItGoesOn, 0n);
   // Hours that are not complete yet may have cost more than all that was expected.
-  const expected = largerOf(mean, spent);
-  const toCome = anomalies.reduce((sum, { added }) => sum + added, 0n);
+  const expected = largerOf(usual + toCome, spent);
   return {
     expected,
-    stopped: toCome > 0n ? largerOf(mean - toCome, spent) : undefined,
+    stopped: toCome > 0n ? largerOf(usual, spent) : undefined,
     spentAt: spent >= amount || expected < amount ? undefined : spentAt(),
     addedBy,
   };
 
   function spentAt(): Instant {
-    const reached = path.find((step) => step.spent >= amount)?.start;
+    // What is added if all goes on grows about evenly.
+    const more = (index: number) => ((usual + toCome - mean) * BigInt(index + 1)) / BigInt(path.length);
+    const reached = path.find((step, index) => step.spent + more(index) >= amount)?.start;
     const share = Number(((amount - spentComplete) * 1_000_000n) / (expected - spentComplete)) / 1_000_000;
     return reached ?? Math.min(period.end - 1, completeThrough + share * (period.end - completeThrough));
   }

@@ -133,9 +133,9 @@ describe('a forecast', () => {
           lastDay: '2026-09-23',
           impact: '76.000000000000',
           goesOn: false,
-          isNewLevel: false,
           daily: null,
           added: '0.000000000000',
+          addedIfItGoesOn: '0.000000000000',
         },
       },
     ]);
@@ -150,6 +150,22 @@ describe('a forecast', () => {
     expect(made?.['exceedsOn']).toBe('2026-09-21');
     expect(made?.['words']).toContain(
       'everything: the forecast adds what goes on: box 9.00 USD a day, 99.00 USD in all',
+    );
+  });
+
+  test('adds less of what goes on if earlier ones of its scope ended, and says what it is if it goes on', async () => {
+    const earlier = ['2026-08-05', '2026-08-20'].map((first_day) =>
+      anomaly(nineDays.slice(0, 6), { first_day, notified_day: first_day, anomaly_key: first_day, ...over }),
+    );
+    const given = {
+      ...books('2026-09-20', nineDays.slice(0, 5)),
+      anomalies: [...earlier, anomaly(nineDays.slice(0, 5))],
+    };
+    const [made] = await forecasts('2026-09-20', given);
+    // A day for certain, then ten as likely as a ninth.
+    expect(made?.anomalies?.at(-1)).toMatchObject({ added: '19.000000000000', addedIfItGoesOn: '99.000000000000' });
+    expect(made?.['words']).toContain(
+      'everything: the forecast adds what goes on: box 9.00 USD a day, 19.00 USD in all, as earlier ones often ended by then; 99.00 USD if it goes on',
     );
   });
 
@@ -241,16 +257,10 @@ describe('a new usual level', () => {
   const usual = { state: 'usual', ended_day: '2026-09-29' };
   const given = books('2026-10-01', level);
 
-  test('is that of the whole forecast at once', async () => {
+  test('is that of the whole forecast: its days show it', async () => {
     const [made] = await forecasts('2026-10-01', { ...given, anomalies: [anomaly(level.slice(0, 14), usual)] });
-    expect(made?.cents).toEqual([0, 34100, 34100, 34100]);
-    expect(made?.anomalies).toMatchObject([{ isNewLevel: true, goesOn: false, added: '0.000000000000' }]);
-  });
-
-  test('is left to its own days as soon as something else is unusual in its costs', async () => {
-    const later = { first_day: '2026-09-30', is_up: false, kind: 'dip', is_notified: false, anomaly_key: 'b' };
-    const anomalies = [anomaly(level.slice(0, 14), usual), anomaly([-9], later)];
-    expect(await forecasts('2026-10-01', { ...given, anomalies })).toEqual(await forecasts('2026-10-01', given));
+    expect(made?.cents[2]).toBe(34100);
+    expect(made?.anomalies).toBeUndefined();
   });
 });
 

@@ -23,7 +23,7 @@ const october = { name: '2026-10', start: Date.UTC(2026, 9), end: Date.UTC(2026,
 
 /** A spend after 26 of 31 days: five more of usual costs are 68 USD, and of the runaway 443. */
 function spend(name: string, spent: string | undefined, period = october): SpendNow {
-  const anomalies = [{ key: runawayKey, added: usd('443') }];
+  const anomalies = [{ key: runawayKey, added: usd('443'), addedIfItGoesOn: usd('443') }];
   const atPace = { mean: usd(spent ?? '0') + usd('511'), path: [], anomalies } as unknown as PaceForecast;
   return {
     ...{ budget: name, period, spent: spent === undefined ? undefined : usd(spent) },

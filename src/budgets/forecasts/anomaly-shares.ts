@@ -61,12 +61,11 @@ export function anomaliesIn(budget: Budget, known: readonly KnownAnomaly[], shar
 /** An anomaly of which a budget has a part. */
 function partOfAnomaly(anomaly: KnownAnomaly, share: number): KnownAnomaly {
   if (share === 1) return anomaly;
-  const { impacts, goingOn, newLevel } = anomaly;
+  const { impacts, goingOn } = anomaly;
   return {
     ...anomaly,
     impacts: impacts.map((impact) => impact * share),
     goingOn: goingOn && { ...goingOn, daily: goingOn.daily * share },
-    ...(newLevel === undefined ? {} : { newLevel: newLevel * share }),
   };
 }
 

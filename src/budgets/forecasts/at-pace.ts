@@ -63,8 +63,7 @@ async function firstHourWithCost(
 
 /** The cost of known hours without what anomalies added to them. */
 function usualPart(whole: bigint, hours: Window, unusual: readonly KnownAnomaly[]): bigint {
-  const extra = unusual.reduce((sum, { firstDay, impacts, goingOn, newLevel }) => {
-    if (newLevel !== undefined) return sum;
+  const extra = unusual.reduce((sum, { firstDay, impacts, goingOn }) => {
     const inHours = impacts.reduce((all, impact, index) => {
       const day = (firstDay + index) * dayMs;
       return day + dayMs > hours.start && day < hours.end ? all + impact : all;

@@ -21,15 +21,7 @@ import { earliest, scopeForSql, scopesForSql } from '../spend/spend.ts';
 import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
-import {
-  atNewLevels,
-  type LeftOut,
-  leftOutOf,
-  readDayShares,
-  type StepsCut,
-  unusualBySteps,
-  without,
-} from './without-anomalies.ts';
+import { type LeftOut, leftOutOf, readDayShares, type StepsCut, unusualBySteps, without } from './without-anomalies.ts';
 
 /** A workspace and resource type without costs for this long is no longer forecast. */
 const activeDays = 35;
@@ -285,8 +277,7 @@ function historyFrom(
     }
     return values;
   }
-  const levels = leftOut.flatMap(({ anomalies }) => anomalies.filter(({ newLevel }) => newLevel !== undefined));
-  const usual = atLevels(withoutUnusual(own, leftOut), levels, { hours, stepHours });
+  const usual = withoutUnusual(own, leftOut);
   const [ownValues, usualValues] = [valuesOf(own), valuesOf(usual)];
   // If all of it is unusual, nothing else says what it will cost.
   const isUsual = leftOut.length > 0 && usualValues.some((value) => value !== 0);
@@ -324,23 +315,6 @@ function withoutUnusual(own: readonly StepCost[], leftOut: readonly LeftOut[]): 
       firstCost: firstCost === 0 ? step.firstCost : wholeWithout(step.firstCost, firstCost),
     };
   });
-}
-
-/** Costs by step as if new usual levels had always been there. */
-function atLevels(
-  own: readonly StepCost[],
-  levels: readonly KnownAnomaly[],
-  { hours, stepHours }: { readonly hours: number; readonly stepHours: number },
-): readonly StepCost[] {
-  if (levels.length === 0) return own;
-  const unit = 10 ** usdDecimals;
-  const raised = (cost: bigint, start: Instant, length: number) =>
-    BigInt(Math.round(atNewLevels(Number(cost) / unit, start, length, levels) * unit));
-  return own.map(({ start, cost, firstCost }) => ({
-    start,
-    cost: raised(cost, start, stepHours),
-    firstCost: raised(firstCost, start, hours),
-  }));
 }
 
 function wholeWithout(cost: bigint, unusual: number): bigint {

@@ -4,6 +4,7 @@ import type { Connection } from '../../warehouse/store/index.ts';
 import type { AnomalyEvaluation, AnomalyRow } from '../../warehouse/watch/index.ts';
 import { toTrillionths } from '../rules/period-forecast.ts';
 import { dailyRate } from './daily-rate.ts';
+import { chancesToLast } from './lasting.ts';
 import { mainDriverOf } from './main-driver.ts';
 
 /** A reported anomaly that forecasts do not learn from. Days are numbers since 1970-01-01. */
@@ -19,8 +20,6 @@ export interface KnownAnomaly extends AnomalyPlace {
   readonly impacts: readonly number[];
   /** What it costs more if it goes on; undefined if it has ended. */
   readonly goingOn: GoingOn | undefined;
-  /** USD a day that a higher level costs more, if it became the usual one lately; its days stay in the history. */
-  readonly newLevel?: number | undefined;
 }
 
 /** The costs that an anomaly is in; null where the platform reports none. */
@@ -39,6 +38,8 @@ export interface GoingOn {
   readonly from: Instant;
   /** When somebody said that it is fixed; undefined if nobody did. */
   readonly until: Instant | undefined;
+  /** How likely it adds its costs on each day to come; the last chance is that of all later days. Empty: certainly. */
+  readonly chances: readonly number[];
 }
 
 /** What the books know of anomalies at an instant. */
@@ -70,8 +71,6 @@ interface Detail {
 /** An anomaly of at most so many days that comes again within so many days is a habit. */
 const habitDays = 3;
 const habitApart = 35;
-/** A new usual level is new for so many days since its first one: then its own days show it. */
-const newLevelDays = 28;
 /** If the evaluation is this much older than the costs, nobody knows what goes on. */
 const freshDays = 7;
 
@@ -87,30 +86,23 @@ export function anomaliesLeftOut(
   const called = new Map(feedback.map((one) => [one.key, one]));
   return rows.flatMap((row): KnownAnomaly[] => {
     const { anomaly_key: key, is_notified, is_up: isUp, state, kind } = row;
-    const isNewLevel = isNewUsual(row, rows, completeThrough);
-    const isLasting = state === 'open' || state === 'over' || isNewLevel;
+    const isLasting = state === 'open' || state === 'over';
     const words = called.get(key);
     const isIntended = words?.feedback === 'expected' || words?.feedback === 'false';
     // That a batch did not come once does not say that it comes again.
     const isLower = !isUp && (state !== 'over' || kind === 'missing');
     if (!is_notified || !isLasting || isIntended || isLower || isHabit(row, rows)) return [];
     const evaluated = evaluatedThrough.get(row.account) ?? 0;
-    const { impacts, goingOn, driver } = courseOf(row, { evaluated, completeThrough, words });
+    const { impacts, goingOn, driver } = courseOf(row, { rows, evaluated, completeThrough, words });
     const firstDay = dayNamed(row.first_day);
     const lastDay = Math.max(dayNamed(row.last_day), firstDay + impacts.findLastIndex((impact) => impact !== 0));
     const place = { account: row.account, workspace: row.workspace, resourceType: row.resource_type };
-    const known = {
-      ...place,
-      billingDimension: row.billing_dimension,
-      key,
-      driver,
-      isUp,
-      firstDay,
-      lastDay,
-      impacts,
-      goingOn,
-    };
-    return [isNewLevel ? { ...known, newLevel: dailyRate(impacts) } : known];
+    return [
+      {
+        ...{ ...place, billingDimension: row.billing_dimension },
+        ...{ key, driver, isUp, firstDay, lastDay, impacts, goingOn },
+      },
+    ];
   });
 }
 
@@ -118,10 +110,16 @@ export function anomaliesLeftOut(
 function courseOf(
   row: AnomalyRow,
   {
+    rows,
     evaluated,
     completeThrough,
     words,
-  }: { readonly evaluated: Instant; readonly completeThrough: Instant; readonly words: FeedbackKnown | undefined },
+  }: {
+    readonly rows: readonly AnomalyRow[];
+    readonly evaluated: Instant;
+    readonly completeThrough: Instant;
+    readonly words: FeedbackKnown | undefined;
+  },
 ): Pick<KnownAnomaly, 'impacts' | 'goingOn' | 'driver'> {
   const { impacts, hours, drivers = [] } = JSON.parse(row.detail) as Detail;
   const driver = mainDriverOf(drivers)?.resourceName ?? undefined;
@@ -140,17 +138,9 @@ function courseOf(
   // It goes on through the complete days that were not evaluated yet.
   const end = Math.floor(Math.min(completeThrough, until ?? completeThrough) / dayMs) - firstDay;
   const since = hours === undefined ? new Array<number>(Math.max(0, end - known)).fill(daily) : [];
-  return { impacts: [...days, ...since], goingOn: { daily, from, until }, driver };
-}
-
-/** Whether a higher level became the usual one lately, and nothing was unusual in its costs since. */
-function isNewUsual(row: AnomalyRow, rows: readonly AnomalyRow[], completeThrough: Instant): boolean {
-  const until = (dayNamed(row.first_day) + newLevelDays) * dayMs;
-  if (row.state !== 'usual' || !row.is_up || row.kind === 'price' || completeThrough >= until) return false;
-  return !rows.some(
-    (other) =>
-      other.first_day > row.first_day && other.state !== 'restated' && isSamePlace(placeOfRow(row), placeOfRow(other)),
-  );
+  // What its newest hours found has no like among anomalies of whole days.
+  const chances = hours === undefined ? chancesToLast(row, rows, lastDay - firstDay + 1) : [];
+  return { impacts: [...days, ...since], goingOn: { daily, from, until, chances }, driver };
 }
 
 /** Whether a short increase came again soon, so that the repeat was not reported. */

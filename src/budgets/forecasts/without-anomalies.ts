@@ -1,4 +1,4 @@
-import { dayMs, dayName, type Holidays, hourMs, type Instant } from '../../time/time.ts';
+import { dayName, type Holidays, hourMs, type Instant } from '../../time/time.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
 import { type AnswerCache, cachedRows } from '../../warehouse/store/index.ts';
 import type { Budget } from '../rules/budget.ts';
@@ -83,8 +83,7 @@ export function leftOutOf(
   return byPlace(anomalies).map(({ place, members }) => {
     const known = shares.find((one) => isSamePlace(one.place, place))?.days;
     const impacts = new Map<number, number>();
-    for (const { firstDay, impacts: own, newLevel } of members) {
-      if (newLevel !== undefined) continue;
+    for (const { firstDay, impacts: own } of members) {
       for (const [index, impact] of own.entries()) {
         const day = firstDay + index;
         if (!holidays.has(day)) impacts.set(day, (impacts.get(day) ?? 0) + impact);
@@ -126,22 +125,6 @@ function byPlace<T extends AnomalyPlace>(anomalies: readonly T[]): { place: Anom
     const [place] = members;
     return place === undefined ? [] : [{ place, members }];
   });
-}
-
-/**
- * The cost of a step as if new usual levels had always been there. A step without cost stays: nothing is known of it. Pure.
- */
-export function atNewLevels(
-  cost: number,
-  start: Instant,
-  hours: number,
-  anomalies: readonly Pick<KnownAnomaly, 'firstDay' | 'newLevel'>[],
-): number {
-  if (cost <= 0) return cost;
-  return anomalies.reduce(
-    (sum, { firstDay, newLevel = 0 }) => (start < firstDay * dayMs ? sum + (newLevel * hours) / 24 : sum),
-    cost,
-  );
 }
 
 /** What is unusual in all of these places, by step. Pure. */

@@ -100,10 +100,10 @@ export interface ForecastAnomaly {
   readonly impact: bigint;
   /** What it adds to a day from now on; undefined if it has ended. */
   readonly daily: bigint | undefined;
-  /** Whether it became the usual level lately: the history before it is raised to that level. */
-  readonly isNewLevel: boolean;
-  /** What it adds to the rest of the period. */
+  /** What it adds to the rest of the period, as likely as it goes on. */
   readonly added: bigint;
+  /** What it adds if it goes on through the rest of the period. */
+  readonly addedIfItGoesOn: bigint;
 }
 
 /** A day or a month, and its count. */

@@ -17,7 +17,6 @@ import { anomaliesIn, readAnomalyShares } from '../forecasts/anomaly-shares.ts';
 import { withGoingOn } from '../forecasts/going-on.ts';
 import { anomaliesLeftOut, daysOf, type KnownAnomaly, readAnomalyHistory } from '../forecasts/known-anomalies.ts';
 import {
-  atNewLevels,
   type DayShares,
   leftOutOf,
   readDayShares,
@@ -268,8 +267,7 @@ async function backtestForecasts(
         const unusual = unusualAt({ at, align, completeThrough });
         const values: number[] = [];
         for (let step = start; step < end; step += stepMs) {
-          const cost = without(steps.costOf(step), unusual.bySteps.get(step)?.cost ?? 0);
-          values.push(atNewLevels(cost, step, stepHours, unusual.anomalies));
+          values.push(without(steps.costOf(step), unusual.bySteps.get(step)?.cost ?? 0));
         }
         const spent = spentIn(period);
         progress?.(`forecast of ${formatInstant(at).slice(0, 10)}`);
