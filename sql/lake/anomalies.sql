@@ -1,3 +1,4 @@
 --! about: Unusual daily costs of a workspace, resource type and billing dimension.
 --! grain: anomaly_key
+--! version: 2
 --! cost: cost
