@@ -117,7 +117,10 @@ const usualDays = 28;
 /** An exclusion must explain this share of an anomaly. */
 const leastExplained = 0.5;
 
-/** Whether an anomaly without the resources in a scope would be none. What they usually cost is their part of the weeks before. */
+/**
+ * Whether an anomaly without the resources in a scope would be none, over all its days and on the last one. What they usually cost is
+ * their part of the weeks before.
+ */
 async function isRestUsual(
   connection: Connection,
   row: AnomalyRow,
@@ -135,17 +138,22 @@ async function isRestUsual(
   const windows = [
     { start, end },
     { start: start - usualDays * dayMs, end: start },
+    { start: end - dayMs, end },
   ];
   const costs = await costsOf(
     connection,
     [{ ...scope, ...place }, place].flatMap((of) => windows.map((window) => ({ budget: { scope: of }, ...window }))),
   );
-  const [own = 0, ownBefore = 0, all = 0, allBefore = 0] = costs.map((cost) => Number(cost?.total ?? 0n) / 1e12);
+  const [own = 0, ownBefore = 0, ownLast = 0, all = 0, allBefore = 0, allLast = 0] = costs.map(
+    (cost) => Number(cost?.total ?? 0n) / 1e12,
+  );
   const [impact, days, sign] = [Number(row.impact), (end - start) / dayMs, row.is_up ? 1 : -1];
   const expected = Math.max(0, all - impact);
   const ownExpected = allBefore > 0 ? (expected * ownBefore) / allBefore : 0;
   const explained = sign * (own - ownExpected);
   const rest = (sign * impact - explained) / days;
   const least = Math.max(minAmount, (minShare * (expected - ownExpected)) / days);
-  return explained >= leastExplained * sign * impact && rest < least;
+  // What began late is small beside many days.
+  const restLast = sign * (allLast - ownLast - (expected - ownExpected) / days);
+  return explained >= leastExplained * sign * impact && Math.max(rest, restLast) < least;
 }

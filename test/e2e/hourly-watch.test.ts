@@ -76,7 +76,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
     expect(text).toContain('since about 15 Nov, 21:00 UTC');
     expect(text).toContain('Act: check what demo-analyst runs and when; stop');
     // Its hours are younger than what counts as complete.
-    expect(text).toContain('complete through 2026-11-15T21:00:00Z');
+    expect(text).toContain('as of 2026-11-15T21:00:00Z');
   });
 
   test('is listed and explained at once', () => {

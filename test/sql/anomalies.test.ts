@@ -486,6 +486,13 @@ describe('an exclusion', () => {
     expect((await evaluated(ofBoth, byName)).facts).toHaveLength(1);
     expect((await evaluated(stopped, usualRules)).facts).toMatchObject([{ isUp: false }]);
     expect((await evaluated(stopped, byName)).facts).toEqual([]);
+    // Ten days of a bench do not make little of the one day on which another resource runs away.
+    const long = [...forty.slice(0, 30), ...Array<number>(10).fill(60)];
+    const late = [...forty.slice(0, 39), 40];
+    const ofLong = given([...daily('2026-08-01', forty), ...daily('2026-08-01', long, other)]);
+    const besideLong = given([...daily('2026-08-01', late), ...daily('2026-08-01', long, other)]);
+    expect((await evaluated(ofLong, byName)).facts).toEqual([]);
+    expect((await evaluated(besideLong, byName)).facts).toHaveLength(1);
   });
 
   test('of a label covers the resources that have it', async () => {
