@@ -90,6 +90,8 @@ export function openProvider(
     },
     async end(search, given) {
       const { state, nonce, verifier, to } = read(given);
+      // Another tab of this browser began a newer sign-in, or somebody made this address up.
+      if (new URLSearchParams(search).get('state') !== state) throw new SignInError('stale', 'state');
       const { oidc, config } = await open();
       try {
         const tokens = await oidc.authorizationCodeGrant(config, new URL(callback() + search), {

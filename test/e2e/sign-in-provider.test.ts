@@ -174,10 +174,10 @@ describe('a sign-in', () => {
     const issuer = encodeURIComponent(at.provider.issuer);
     for (const [search, status] of [
       [`?code=made-up&state=${state}&iss=${issuer}`, 502],
-      [`?code=made-up&state=other&iss=${issuer}`, 502],
+      [`?code=made-up&state=other&iss=${issuer}`, 400],
       [`?code=made-up&state=${state}&iss=https%3A%2F%2Fevil.example.com`, 502],
       [`?error=access_denied&error_description=%3Cb%3Eno%3C%2Fb%3E&state=${state}&iss=${issuer}`, 403],
-      ['', 502],
+      ['', 400],
     ] as const) {
       const answer = await callback(search, flow);
       expect({ search, status: answer.status }).toEqual({ search, status });
