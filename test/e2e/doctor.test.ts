@@ -233,7 +233,7 @@ describe('costbook doctor', () => {
         expect.objectContaining({
           ...{ subject: 'platform acc_one', state: 'warn' },
           found: expect.stringContaining('403'),
-          remedy: expect.stringContaining('list resources'),
+          remedy: expect.stringContaining('list the resources'),
         }),
         noBooks,
       ],

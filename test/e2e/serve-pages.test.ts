@@ -376,11 +376,19 @@ test('an exclusion is shown with its reason wherever it acts, and named once it 
         {
           ...{ anomaly_key: 'anomaly/acc_one/south/2026-10-01', workspace: 'south' },
           ...{ first_day: '2026-10-01', last_day: '2026-10-03', notified_day: '2026-10-02' },
-          detail: JSON.stringify({ impacts: [3, 3, 3], drivers: [], excluded }),
+          detail: JSON.stringify({
+            impacts: [3, 3, 3],
+            firstHour: null,
+            pace: null,
+            moved: null,
+            drivers: [],
+            excluded,
+          }),
         },
       ],
     }),
   );
+  await mkdir(join(own, 'jobs'), { recursive: true });
   await writeFile(
     join(own, 'jobs', 'budgets.yaml'),
     `${budgets}anomalies:
