@@ -1,6 +1,7 @@
 import { isOfResources, isPlaceIn } from '../budgets/forecasts/index.ts';
 import { type BudgetScope, exclusionRule, parseDay, readScope, scopeWords } from '../budgets/rules/index.ts';
 import { costsOf } from '../budgets/spend/index.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { dayMs, dayName, dayNamed, type Instant } from '../time/time.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { AnomalyRow } from '../warehouse/watch/index.ts';
@@ -17,6 +18,9 @@ export interface Exclusion extends ExcludedBy {
 
 /** The rules that decide what an exclusion covers. */
 type Rules = Pick<DetectionRules, 'minAmount' | 'minShare'> & { readonly exclude: readonly Exclusion[] };
+
+/** A reason has at most so many characters. */
+const maxReason = 300;
 
 /** The exclusions of a budget file. */
 export function readExclusions(given: Given | undefined, problems: Problems): readonly Exclusion[] {
@@ -39,7 +43,7 @@ export function readExclusions(given: Given | undefined, problems: Problems): re
       );
     }
     const until = readValue(keys.get('until'), (value) => parseDay(parseText(value, 100)), problems);
-    const reason = readValue(keys.get('reason'), (value) => parseText(value, 300), problems);
+    const reason = readValue(keys.get('reason'), (value) => parseText(value, maxReason), problems);
     if (reason === undefined) continue;
     exclusions.push({ scope, until: until === undefined ? null : dayName(until / dayMs), reason });
   }
@@ -62,14 +66,14 @@ export function hasExpired({ until }: Pick<Exclusion, 'until'>, now: Instant): b
 
 /** `Excluded through 2026-12-31: tests of the launch`. Pure. */
 export function excludedWords({ until, reason }: ExcludedBy): string {
-  return `Excluded${until === null ? '' : ` through ${until}`}: ${reason}`;
+  return `Excluded${until === null ? '' : ` through ${until}`}: ${oneLine(reason, maxReason)}`;
 }
 
 /** An exclusion as a line: its scope, its end and its reason. Pure. */
 export function exclusionWords({ scope, until, reason }: Exclusion, now: Instant): string {
   const end =
     until === null ? '' : hasExpired({ until }, now) ? `, ended on ${until} and no longer acts` : `, through ${until}`;
-  return `${scopeWords(scope)}${end}: ${reason}`;
+  return `${scopeWords(scope)}${end}: ${oneLine(reason, maxReason)}`;
 }
 
 /** The exclusions of a file as data. Pure. */

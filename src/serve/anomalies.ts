@@ -24,6 +24,7 @@ import {
 } from '../charts/index.ts';
 import { parseFact, wordsOf } from '../findings/index.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
@@ -104,7 +105,7 @@ const listColumns = [
 
 function exclusionOf(row: SqlRow): Markup {
   const reason = text(row, 'excluded_reason');
-  return reason === null ? html`` : html`<br><span class="empty">Excluded from alerts: ${reason}</span>`;
+  return reason === null ? html`` : html`<div class="empty">Excluded from alerts: ${oneLine(reason)}</div>`;
 }
 
 const kindWords: Readonly<Record<string, string>> = {
@@ -167,7 +168,7 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
     title: `${subjectOf(row)}: ${kindWords[String(row['kind'])] ?? row['kind']}`,
     body: html`<p><a href="/anomalies">All anomalies</a></p>
 ${words === undefined ? '' : html`<p class="finding"><b>${words.title}.</b> ${words.detail ?? ''} ${words.next ?? ''}</p>`}
-${text(row, 'excluded_reason') === null ? '' : html`<p>${exclusionOf(row)}</p>`}
+${exclusionOf(row)}
 ${tiles(row, fact)}
 ${partsTable(fact)}
 ${figure(band.chart, { height: 320, ...band })}

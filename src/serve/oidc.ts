@@ -10,6 +10,8 @@ export const flowSeconds = 600;
 /** How long one answer of the provider may take, in seconds. */
 const answerSeconds = 10;
 const maxGroups = 1000;
+/** A session keeps so much of a name. */
+const maxName = 200;
 
 /**
  * Why a sign-in did not end well: the browser brings no sign-in that began here (`stale`), the provider or the person
@@ -155,7 +157,10 @@ function personOf(claims: Readonly<Record<string, unknown>>, groupsClaim: string
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
   const given = claims[groupsClaim];
   const name = ['email', 'preferred_username', 'name', 'sub'].map((claim) => claims[claim]).find(isText) ?? '';
-  return { name, groups: (Array.isArray(given) ? given : [given]).filter(isText).slice(0, maxGroups) };
+  return {
+    name: name.slice(0, maxName),
+    groups: (Array.isArray(given) ? given : [given]).filter(isText).slice(0, maxGroups),
+  };
 }
 
 /** What went wrong, by the codes of the library and of the standard. */

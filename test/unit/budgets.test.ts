@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { type Budget, budgetCalendar } from '../../src/budgets/rules/budget.ts';
+import { type Budget, budgetCalendar, scopeWords } from '../../src/budgets/rules/budget.ts';
 import { loadBudgets, parseBudgets } from '../../src/budgets/rules/file.ts';
 import type { PeriodForecast } from '../../src/budgets/rules/period-forecast.ts';
 import { evaluateBudgets, shareOf, stateOf, watchedPeriods } from '../../src/budgets/spend/thresholds.ts';
@@ -34,6 +34,13 @@ function only(text: string): Budget {
   if (first === undefined) throw new Error('no budget');
   return first;
 }
+
+test('the scope of a budget shows no mark of a name that would change the line around it', () => {
+  const scope = { workspace: ['a\u202eb'], label: { 'env\u0007': ['', `${'x'.repeat(200)}`] } };
+  const words = scopeWords(scope);
+  expect(words).toMatch(/^workspace a.?b; label env.? none or x{70,80}/u);
+  for (const mark of ['\u202e', '\u0007']) expect(words).not.toContain(mark);
+});
 
 const usd = 10n ** 12n;
 

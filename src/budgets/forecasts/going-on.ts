@@ -125,6 +125,8 @@ export function anomalyJson(anomaly: ForecastAnomaly): Record<string, unknown> {
     ...{ key, firstDay, lastDay },
     impact: moneyText(impact),
     goesOn: daily !== undefined,
+    // For scripts that ask: what became the usual level is no longer among them.
+    isNewLevel: false,
     daily: daily === undefined ? null : moneyText(daily),
     added: moneyText(added),
     addedIfItGoesOn: moneyText(addedIfItGoesOn),

@@ -1,5 +1,6 @@
 import type { Severity } from '../../base/severity.ts';
 import { decimalOfWhole, usdUnit } from '../../money/money.ts';
+import { maxNameLength, oneLine } from '../../text/safe-text.ts';
 import type { FiscalYear } from '../../time/fiscal-year.ts';
 import {
   type Calendar,
@@ -156,16 +157,16 @@ export interface Budget {
   readonly thresholds: readonly Threshold[];
 }
 
-/** `workspace production`. Pure. */
+/** `workspace production`, with names as a line can show them. Pure. */
 export function scopeWords({ unit, ...scope }: BudgetScope): string {
   const entries = Object.entries(scope).filter(([, value]) => value !== undefined);
   if (entries.length === 0) return unit === undefined ? 'All costs' : 'All usage';
-  const named = (name: string, empty: string) => (name === '' ? empty : name);
+  const named = (name: string, empty: string) => (name === '' ? empty : oneLine(name, maxNameLength));
   const words = (value: unknown): string =>
     Array.isArray(value)
       ? value.map((each) => named(String(each), 'none')).join(' or ')
       : Object.entries(value as object)
-          .map(([key, each]) => `${key} ${words(each)}`)
+          .map(([key, each]) => `${named(key, '')} ${words(each)}`)
           .join(', ');
   return entries.map(([key, value]) => `${key.replace('_', ' ')} ${words(value)}`).join('; ');
 }
