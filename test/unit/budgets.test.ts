@@ -42,6 +42,18 @@ test('the scope of a budget shows no mark of a name that would change the line a
   for (const mark of ['\u202e', '\u0007']) expect(words).not.toContain(mark);
 });
 
+test('a chain of parents may be longer than what is left of the stack', () => {
+  const length = 2000;
+  const lines = Array.from({ length }, (_, at) => {
+    const parent = at === length - 1 ? '' : `, parent: b${at + 1}`;
+    return `  - { name: b${at}, period: monthly, amount: 5 USD${parent} }`;
+  });
+  /** Uses up most of the stack, so that a short chain does. */
+  const deep = (frames: number): number =>
+    frames === 0 ? parse(`budgets:\n${lines.join('\n')}\n`).length : deep(frames - 1);
+  expect(deep(7500)).toBe(length);
+});
+
 const usd = 10n ** 12n;
 
 /** The thresholds of a budget that names none. */

@@ -61,9 +61,15 @@ export function withParents(written: readonly Written[], now: Instant, problems:
   const scopes = new Map<Written, BudgetScope>();
   /** The scope of a budget with those of its parents, each made once. */
   function scopeOf(child: Written): BudgetScope {
-    const parent = parentOf.get(child);
-    const scope = scopes.get(child) ?? (parent ? within(scopeOf(parent), child.budget.scope) : child.budget.scope);
-    scopes.set(child, scope);
+    // Without recursion: a chain may be longer than the stack.
+    const unknown: Written[] = [];
+    let at: Written | undefined = child;
+    for (; at !== undefined && !scopes.has(at); at = parentOf.get(at)) unknown.push(at);
+    let scope: BudgetScope = at === undefined ? {} : (scopes.get(at) ?? {});
+    for (const one of unknown.toReversed()) {
+      scope = parentOf.get(one) === undefined ? one.budget.scope : within(scope, one.budget.scope);
+      scopes.set(one, scope);
+    }
     return scope;
   }
   for (const { child, parents } of lines) {
