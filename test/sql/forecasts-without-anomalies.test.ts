@@ -133,6 +133,7 @@ describe('a forecast', () => {
           lastDay: '2026-09-23',
           impact: '76.000000000000',
           goesOn: false,
+          isNewLevel: false,
           daily: null,
           added: '0.000000000000',
           addedIfItGoesOn: '0.000000000000',
