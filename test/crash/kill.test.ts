@@ -1,4 +1,4 @@
-// Second tier: Kills or interrupts an ingest at sixteen chosen moments; crash/rounds kills at drawn ones in the first tier.
+// Second tier: Kills or interrupts an ingest at sixteen chosen moments.
 
 import { readFileSync, watch } from 'node:fs';
 import { cp, mkdir, readdir } from 'node:fs/promises';

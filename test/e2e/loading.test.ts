@@ -1,4 +1,4 @@
-// Second tier: Splits, repeats and restates ingests; crash/rounds and e2e/one-month restate in the first tier.
+// Second tier: Splits, repeats and restates ingests; e2e/one-month restates in the first tier.
 
 import { describe, expect, test } from 'vitest';
 import fc from '../support/fast-check.ts';

@@ -1,14 +1,11 @@
-// Second tier, long: Twelve mixes of faults; four others are in e2e/faults-by-chance.
+// Second tier, long: Twelve mixes of faults.
 
 import { expect, test } from 'vitest';
 import { ingestThroughFaults, mixedFaults } from '../support/fault-rounds.ts';
 import { seedsOfRounds } from '../support/rounds.ts';
 
-/** The first seeds are in e2e/faults-by-chance. */
-const seedsOfFirstTier = 4;
-
 // By hand any number of rounds from any seed: COSTBOOK_FAULT_ROUNDS=2000 COSTBOOK_TEST_SEED=500 npx vitest run many-faults
-const seeds = seedsOfRounds('COSTBOOK_FAULT_ROUNDS', { fixed: 12, fresh: 80 }).map((seed) => seed + seedsOfFirstTier);
+const seeds = seedsOfRounds('COSTBOOK_FAULT_ROUNDS', { fixed: 12, fresh: 80 });
 
 test(
   'an ingest with many faults at once ends with correct books, or reports the failure and publishes proven hours',

@@ -1,4 +1,4 @@
-// Second tier: Reads many workspaces as two roles; crash/rounds and property/closing read as admin.
+// Second tier: Reads many workspaces as two roles.
 
 import { describe, expect, test } from 'vitest';
 import { askSnapshot, copyOfLoaded, costsIn, ingest, newProject, projectWithPlatform } from '../support/project.ts';

@@ -1,4 +1,4 @@
-// Second tier: Rebuilds books from lost loads ten times, with all checks of each; crash/rounds loses and loads again in the first tier.
+// Second tier: Rebuilds books from lost loads ten times, with all checks of each.
 
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
