@@ -18,11 +18,11 @@ import {
 import { exitCodes, isForRepair, messageOf, UnprovenError, wordsOf, worstExitCode } from '../base/errors.ts';
 import { failuresOf } from '../base/failure.ts';
 import { forecastRow } from '../budgets/forecasts/index.ts';
-import { forecastLevel } from '../budgets/rules/index.ts';
 import { type AlertFactsOptions, cardOf, type Transitions } from '../findings/index.ts';
 import { faultsOfFiles } from '../health/index.ts';
 import { read } from '../options/read.ts';
 import { options } from '../options/table.ts';
+import { forecastLevel } from '../outlook/index.ts';
 import { describeCompleteness } from '../reports/formats/index.ts';
 import { writingRun } from '../runs/index.ts';
 import { type Message, type OutgoingMessage, readInSlack, slackMessage } from '../sinks/index.ts';

@@ -117,7 +117,7 @@ function reportActing(sinks: readonly GivenSink[], known: PlatformKnown, problem
       if (typeof item.value !== 'string' || readers.includes(item.value)) continue;
       const expected =
         readers.length === 0
-          ? 'there is none: add one of type slack, teams, webhook, email or log'
+          ? `there is none: add one of type ${oneOf(sinkTypeNames.filter((name) => roleOf(name) === 'people'))}`
           : `expected ${oneOf(readers)}`;
       problems.report(item, `found ${quoted(item.value)}, which is not a sink that people read; ${expected}`);
     }

@@ -103,7 +103,7 @@ function unusualField({ unusual = [] }: BudgetWords): Card['fields'] {
 /** What to do if a budget is reached, or is forecast to be: stop, save, raise or accept, each with its amount. */
 function budgetStepOf(fact: BudgetWords): string {
   const { unit, period, unusual = [], end } = fact;
-  const [expected, planned] = [expectedEnd(fact), moneyOf(fact.amount)];
+  const [expected, planned] = [endTold(fact), moneyOf(fact.amount)];
   const about = (whole: bigint) => `about ${roughly(whole, unit)}`;
   const isOfSum = fact.per === undefined;
   const file = fact.amountFile ?? 'jobs/budgets.yaml';
@@ -177,7 +177,7 @@ function isPast({ completeThrough, periodEnd }: BudgetWords): boolean {
 }
 
 /** Where the period ends, as far as it is known: an estimate, or what is spent. In trillionths. */
-function expectedEnd({ value, forecast, end }: BudgetWords): bigint {
+function endTold({ value, forecast, end }: BudgetWords): bigint {
   return moneyOf(end?.continued ?? end?.expected ?? forecast?.value ?? value);
 }
 
@@ -187,7 +187,7 @@ export function shareOf(fact: BudgetWords): SpentShare {
 
 /** Whether the period would end within the budget without the anomalies that have ended. */
 function isByEnded({ unusual = [], ...fact }: BudgetWords): boolean {
-  const expected = expectedEnd(fact);
+  const expected = endTold(fact);
   const ended = unusual.filter(({ isOver }) => isOver).reduce((sum, { impact }) => sum + moneyOf(impact), 0n);
   const planned = moneyOf(fact.amount);
   return ended > 0n && expected > planned && expected - ended <= planned;

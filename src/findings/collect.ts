@@ -8,7 +8,7 @@ import {
 import { asOneError, exitCodes, UsageError } from '../base/errors.ts';
 import { factsOfFailures, failuresOf } from '../base/failure.ts';
 import { readAnomalyShares, readForecasts, type ScopeForecast, withForecasts } from '../budgets/forecasts/index.ts';
-import type { Budget, Forecaster } from '../budgets/rules/index.ts';
+import type { Budget } from '../budgets/rules/index.ts';
 import {
   evaluateBudgets,
   groupGaps,
@@ -17,6 +17,7 @@ import {
   watchedSpends,
   withCarried,
 } from '../budgets/spend/index.ts';
+import type { Forecaster } from '../outlook/index.ts';
 import { completenessOf } from '../reports/formats/index.ts';
 import { formatInstant, formatSecond, type Holidays, hourMs, type Instant } from '../time/time.ts';
 import { type Check, type CheckResult, readChecks, runCheck } from '../warehouse/ledger/index.ts';

@@ -62,8 +62,8 @@ export function toSaveDaily(
 }
 
 /**
- * Where a running period ends: every message, page and answer asks here. Undefined if no hour of it is complete, or if it
- * is over. Pure.
+ * Where a running period ends if everything unusual goes on, and if it stops now; its forecast (`period-forecast.ts`) has
+ * what is between them. Undefined if no hour of it is complete, or if it is over. Pure.
  */
 export function expectedEnd(running: RunningPeriod): PeriodEnd | undefined {
   const { period, amount, completeThrough, spent, spentComplete, rest } = running;

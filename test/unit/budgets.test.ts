@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { type Budget, budgetCalendar, scopeWords } from '../../src/budgets/rules/budget.ts';
 import { loadBudgets, parseBudgets } from '../../src/budgets/rules/file.ts';
-import type { PeriodForecast } from '../../src/budgets/rules/period-forecast.ts';
 import { evaluateBudgets, shareOf, stateOf, watchedPeriods } from '../../src/budgets/spend/thresholds.ts';
+import type { PeriodForecast } from '../../src/outlook/period-forecast.ts';
 import { calendarOf, formatInstant } from '../../src/time/time.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Forecaster, forecastPeriod, reachedOn } from '../../src/budgets/rules/period-forecast.ts';
+import { type Forecaster, forecastPeriod, reachedOn } from '../../src/outlook/period-forecast.ts';
 import { calendarOf, dayMs, formatInstant } from '../../src/time/time.ts';
 
 const usd = 10n ** 12n;

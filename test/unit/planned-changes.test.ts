@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { PlannedChange } from '../../src/budgets/rules/budget.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
-import type { PeriodForecast } from '../../src/budgets/rules/period-forecast.ts';
 import { describeChanges, parseEffect, withChanges } from '../../src/budgets/rules/planned-change.ts';
 import { parseChange } from '../../src/budgets/rules/read-changes.ts';
+import type { PeriodForecast } from '../../src/outlook/period-forecast.ts';
 import { dayMs } from '../../src/time/time.ts';
 
 const usd = 10n ** 12n;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { anomalyWords } from '../../src/anomalies/index.ts';
 import type { Budget } from '../../src/budgets/rules/budget.ts';
-import type { PaceForecast } from '../../src/budgets/rules/period-forecast.ts';
 import type { SpendNow } from '../../src/budgets/spend/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { namedAnomalies, withPressedBudgets, withUnusualCosts } from '../../src/findings/unusual-costs.ts';
 import { cents, centsAddingUp, wholeOfDecimal } from '../../src/money/money.ts';
+import type { PaceForecast } from '../../src/outlook/period-forecast.ts';
 import type { AnomalyRow } from '../../src/warehouse/watch/index.ts';
 import { exampleCalled, exampleFacts, exampleParts, exampleRunaway } from '../support/example-alerts.ts';
 

@@ -1,8 +1,14 @@
-import { costAtPace, type KnownSpend, knownHours } from '../../outlook/index.ts';
+import {
+  costAtPace,
+  type KnownSpend,
+  knownHours,
+  oddSteps,
+  type PaceForecast,
+  toTrillionths,
+} from '../../outlook/index.ts';
 import { type CalendarPeriod, dayMs, hourMs, type Instant, type Window } from '../../time/time.ts';
 import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
 import type { Budget } from '../rules/budget.ts';
-import { oddSteps, type PaceForecast, toTrillionths } from '../rules/period-forecast.ts';
 import { costsOf } from '../spend/spend.ts';
 import type { ScopeHistory } from './forecast-histories.ts';
 import { withGoingOn } from './going-on.ts';

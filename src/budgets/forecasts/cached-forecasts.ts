@@ -1,7 +1,7 @@
 import { engineVersion, type Forecast } from '../../forecast/index.ts';
+import type { Forecaster } from '../../outlook/index.ts';
 import { formatSecond } from '../../time/time.ts';
 import type { AnswerCache, MadeBy } from '../../warehouse/store/index.ts';
-import type { Forecaster } from '../rules/period-forecast.ts';
 
 /** The run that stored a forecast; `now` if this command computed it. */
 export type ForecastOrigin = MadeBy | 'now';

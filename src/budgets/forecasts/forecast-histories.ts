@@ -1,4 +1,5 @@
 import { moneyOf, usdDecimals } from '../../money/money.ts';
+import { historyDays, oddSteps, type Steps, stepHoursOf } from '../../outlook/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import {
   type CalendarPeriod,
@@ -15,7 +16,6 @@ import type { Completeness } from '../../warehouse/ledger/index.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { AnswerCache, Connection, SqlRow } from '../../warehouse/store/index.ts';
 import type { Budget } from '../rules/budget.ts';
-import { historyDays, oddSteps, type Steps, stepHoursOf } from '../rules/period-forecast.ts';
 import { fromBooks } from '../rules/usage-unit.ts';
 import { earliest, scopeForSql, scopesForSql } from '../spend/spend.ts';
 import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';

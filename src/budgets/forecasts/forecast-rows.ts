@@ -1,8 +1,8 @@
 import { moneyText } from '../../money/money.ts';
+import { type NoPeriodForecast, type PeriodForecast, reachedOn } from '../../outlook/index.ts';
 import { type CalendarPeriod, formatInstant, type Instant, type PeriodKind } from '../../time/time.ts';
 import type { ForecastRow, ForecastScopeRow } from '../../warehouse/watch/index.ts';
 import type { Budget } from '../rules/budget.ts';
-import { type NoPeriodForecast, type PeriodForecast, reachedOn } from '../rules/period-forecast.ts';
 import { scopeForSql } from '../spend/spend.ts';
 import { accountOf, dayIn } from '../spend/thresholds.ts';
 import type { ForecastOrigin } from './cached-forecasts.ts';

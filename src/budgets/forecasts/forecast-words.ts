@@ -1,8 +1,8 @@
 import { once } from '../../base/once.ts';
 import { groupedAmount, inUnit, moneyText, trimmedDecimal } from '../../money/money.ts';
+import { forecastLevel, type PeriodForecast } from '../../outlook/index.ts';
 import type { CalendarPeriod } from '../../time/time.ts';
 import { amountIn, type Budget, unitOf } from '../rules/budget.ts';
-import { forecastLevel, type PeriodForecast } from '../rules/period-forecast.ts';
 import type { CountedCost } from '../spend/thresholds.ts';
 
 /** The forecast of a budget's period, and when it exceeds the budget, in one sentence; `today` is a day of that budget. */

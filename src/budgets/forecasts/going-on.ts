@@ -1,7 +1,6 @@
 import { inUnit, moneyText } from '../../money/money.ts';
+import { type ForecastAnomaly, type PeriodForecast, toTrillionths } from '../../outlook/index.ts';
 import { dayMs, dayName, type Instant } from '../../time/time.ts';
-import type { ForecastAnomaly } from '../rules/budget.ts';
-import { type PeriodForecast, toTrillionths } from '../rules/period-forecast.ts';
 import type { KnownAnomaly } from './known-anomalies.ts';
 
 /**

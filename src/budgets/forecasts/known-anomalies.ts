@@ -1,8 +1,8 @@
+import { toTrillionths } from '../../outlook/index.ts';
 import { dayMs, dayNamed, formatInstant, type Instant } from '../../time/time.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
 import type { AnomalyEvaluation, AnomalyRow } from '../../warehouse/watch/index.ts';
-import { toTrillionths } from '../rules/period-forecast.ts';
 import { dailyRate } from './daily-rate.ts';
 import { chancesToLast } from './lasting.ts';
 import { mainDriverOf } from './main-driver.ts';

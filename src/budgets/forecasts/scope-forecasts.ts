@@ -1,5 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { notBelowSpent } from '../../outlook/index.ts';
+import {
+  type Forecaster,
+  forecastByEngine,
+  forecastPeriod,
+  historyDays,
+  notBelowSpent,
+  type PeriodAsked,
+} from '../../outlook/index.ts';
 import {
   type CalendarPeriod,
   calendarOf,
@@ -14,13 +21,6 @@ import { completeness } from '../../warehouse/ledger/index.ts';
 import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
 import { forecastKey, knownForecasts } from '../../warehouse/watch/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from '../rules/budget.ts';
-import {
-  type Forecaster,
-  forecastByEngine,
-  forecastPeriod,
-  historyDays,
-  type PeriodAsked,
-} from '../rules/period-forecast.ts';
 import { type ChangePart, withChanges } from '../rules/planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from '../spend/spend.ts';
 import type { Spend } from '../spend/thresholds.ts';

@@ -76,37 +76,6 @@ export interface PlannedChange {
   readonly scope: BudgetScope;
 }
 
-/** What a change adds to the forecast of a period. */
-export interface AddedChange {
-  readonly name: string;
-  readonly on: Instant;
-  readonly effectText: string;
-  /** Trillionths of the forecast's unit; 0 if `reason` says why it adds nothing. */
-  readonly added: bigint;
-  /** Undefined for USD. */
-  readonly unit?: string | undefined;
-  readonly reason?: string | undefined;
-}
-
-/** An anomaly that a forecast did not learn from. Amounts are trillionths of a USD. */
-export interface ForecastAnomaly {
-  readonly key: string;
-  readonly workspace: string | null;
-  readonly resourceType: string | null;
-  readonly driver: string | undefined;
-  /** `2026-11-15`, like the next field. */
-  readonly firstDay: string;
-  readonly lastDay: string;
-  /** What it differed from the usual so far, negative if it cost less. */
-  readonly impact: bigint;
-  /** What it adds to a day from now on; undefined if it has ended. */
-  readonly daily: bigint | undefined;
-  /** What it adds to the rest of the period, as likely as it goes on. */
-  readonly added: bigint;
-  /** What it adds if it goes on through the rest of the period. */
-  readonly addedIfItGoesOn: bigint;
-}
-
 /** A day or a month, and its count. */
 export interface CountedSpan extends Window {
   /** `2026-11-20` or `2026-11`, in the budget's time zone. */

@@ -13,7 +13,6 @@ export { staleCounts } from './counts.ts';
 export { budgetsFile, loadBudgets, sinkParser } from './file.ts';
 export { exclusionRule, topRule } from './file-keys.ts';
 export { ownerBudgets } from './owner-budgets.ts';
-export { type Forecaster, forecastLevel } from './period-forecast.ts';
 export { parseDay } from './planned-change.ts';
 export { parseUsd } from './read-amount.ts';
 export { parseChange } from './read-changes.ts';

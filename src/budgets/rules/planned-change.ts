@@ -1,9 +1,9 @@
 import { UsageError } from '../../base/errors.ts';
 import { inUnit, moneyOf, moneyText, wholeOfDecimal } from '../../money/money.ts';
 import { refuseSeparators } from '../../money/typed-number.ts';
+import type { AddedChange, PeriodForecast } from '../../outlook/index.ts';
 import { dayMs, formatInstant, type Instant, parseRfc3339 } from '../../time/time.ts';
-import type { AddedChange, ChangeEffect, PlannedChange } from './budget.ts';
-import type { PeriodForecast } from './period-forecast.ts';
+import type { ChangeEffect, PlannedChange } from './budget.ts';
 import { hundredPercent, percentDecimals } from './planned-amount.ts';
 
 /** A change, and the part of it that concerns a forecast. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { UsageError } from '../../base/errors.ts';
 import { moneyOf, usdDecimals } from '../../money/money.ts';
+import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from '../../outlook/index.ts';
 import {
   type CalendarPeriod,
   dayMs,
@@ -25,7 +26,6 @@ import {
   without,
 } from '../forecasts/without-anomalies.ts';
 import { type Budget, budgetCalendar } from '../rules/budget.ts';
-import { type Forecaster, forecastPeriod, historyDays, stepHoursOf } from '../rules/period-forecast.ts';
 import { fromBooks } from '../rules/usage-unit.ts';
 import { hasHoursAt, reachedAt, readKnown } from '../spend/coverage-known.ts';
 import { scopesForSql, unanswerableOf } from '../spend/spend.ts';

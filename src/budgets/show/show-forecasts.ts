@@ -1,4 +1,5 @@
 import { moneyText, shownAmount, usdUnit } from '../../money/money.ts';
+import { forecastLevel } from '../../outlook/index.ts';
 import { formatTable, type TableLayout, wrapped } from '../../terminal/index.ts';
 import { counted } from '../../text/counted.ts';
 import { formatInstant } from '../../time/time.ts';
@@ -6,7 +7,6 @@ import { describeOrigins, originJson } from '../forecasts/cached-forecasts.ts';
 import { exceedsOnOf, forecastRow, type ScopeForecast } from '../forecasts/forecast-rows.ts';
 import { anomalyJson, describeAnomalies } from '../forecasts/going-on.ts';
 import { unitOf } from '../rules/budget.ts';
-import { forecastLevel } from '../rules/period-forecast.ts';
 import { changeJson, describeChanges } from '../rules/planned-change.ts';
 import type { CompleteThrough } from './show-now.ts';
 

@@ -1,4 +1,5 @@
 import { inUnit, moneyText, shownAmount, trimmedDecimal, usdUnit } from '../../money/money.ts';
+import { forecastLevel } from '../../outlook/index.ts';
 import { formatTable, sparkline, type TableLayout, wrapped } from '../../terminal/index.ts';
 import {
   type CalendarPeriod,
@@ -15,7 +16,6 @@ import { describeOrigins, originJson } from '../forecasts/cached-forecasts.ts';
 import type { ScopeForecast } from '../forecasts/forecast-rows.ts';
 import { forecastSentence, perWords } from '../forecasts/forecast-words.ts';
 import { amountIn, type Budget, carriedIn, plannedIn, type Threshold, unitOf } from '../rules/budget.ts';
-import { forecastLevel } from '../rules/period-forecast.ts';
 import { changeJson, describeChanges } from '../rules/planned-change.ts';
 import { type EndOfBudget, endOfBudget } from '../spend/budget-end.ts';
 import type { SpendNow } from '../spend/spend.ts';

@@ -1,8 +1,8 @@
 import { moreSevere, type Severity } from '../../base/severity.ts';
 import { decimalOfWhole, moneyOf, moneyText, rounded, trimmedDecimal, usdUnit } from '../../money/money.ts';
+import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from '../../outlook/index.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, type Instant } from '../../time/time.ts';
 import { amountIn, type Budget, budgetCalendar, carriedIn, type Threshold, unitOf } from '../rules/budget.ts';
-import { forecastLevel, type NoPeriodForecast, type PeriodForecast, reachedOn } from '../rules/period-forecast.ts';
 import { hundredPercent, shareOfAmount } from '../rules/planned-amount.ts';
 import { changeWords } from '../rules/planned-change.ts';
 

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { bytesOf } from '../../base/regular-file.ts';
+import { exportFormats } from '../../tables/file-formats.ts';
 import { latestName, reportFolderOf } from './export-names.ts';
 import { readExportsJournal } from './exports-journal.ts';
 import {
@@ -45,7 +46,7 @@ export async function contentOfExport(folder: string): Promise<ContentOfExport |
 }
 
 /** What readers of all months of a report read: it belongs beside a manifest. */
-export const dataOfExport = /^latest(-[a-z]+)?\.(csv|parquet|arrow|json|xlsx)$/;
+export const dataOfExport = new RegExp(`^latest(-[a-z]+)?\\.(${exportFormats.join('|')})$`);
 
 /** What readers of a whole folder take for the list or the columns of its Parquet files: it could name others. */
 const describesParquet = /(^|\/)(_(common_)?metadata$|_delta_log\/)/;

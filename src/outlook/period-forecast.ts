@@ -5,9 +5,8 @@ import {
   type ForecastOptions,
   oddAsked,
   oddRuns,
-} from '../../forecast/index.ts';
-import { usdDecimals } from '../../money/money.ts';
-import type { KnownSpend } from '../../outlook/index.ts';
+} from '../forecast/index.ts';
+import { usdDecimals } from '../money/money.ts';
 import {
   type CalendarPeriod,
   formatInstant,
@@ -16,8 +15,8 @@ import {
   type Instant,
   type PeriodKind,
   type Window,
-} from '../../time/time.ts';
-import type { AddedChange, ForecastAnomaly } from './budget.ts';
+} from '../time/time.ts';
+import type { KnownSpend } from './pace.ts';
 
 /** The percentage of outcomes that should fall into the interval. */
 export const forecastLevel = 80;
@@ -71,6 +70,37 @@ export interface PeriodAsked {
   readonly holidays?: Holidays;
 }
 
+/** What a change adds to the forecast of a period. */
+export interface AddedChange {
+  readonly name: string;
+  readonly on: Instant;
+  readonly effectText: string;
+  /** Trillionths of the forecast's unit; 0 if `reason` says why it adds nothing. */
+  readonly added: bigint;
+  /** Undefined for USD. */
+  readonly unit?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** An anomaly that a forecast did not learn from. Amounts are trillionths of a USD. */
+export interface ForecastAnomaly {
+  readonly key: string;
+  readonly workspace: string | null;
+  readonly resourceType: string | null;
+  readonly driver: string | undefined;
+  /** `2026-11-15`, like the next field. */
+  readonly firstDay: string;
+  readonly lastDay: string;
+  /** What it differed from the usual so far, negative if it cost less. */
+  readonly impact: bigint;
+  /** What it adds to a day from now on; undefined if it has ended. */
+  readonly daily: bigint | undefined;
+  /** What it adds to the rest of the period, as likely as it goes on. */
+  readonly added: bigint;
+  /** What it adds if it goes on through the rest of the period. */
+  readonly addedIfItGoesOn: bigint;
+}
+
 /** The forecast of a period. Amounts are trillionths of a USD. */
 export interface PeriodForecast {
   readonly kind: 'forecast';
@@ -118,7 +148,7 @@ export type Forecaster = (history: CostHistory, horizon: number, options: Foreca
 
 /** The engine. It is loaded for the first forecast that is not known. */
 export const forecastByEngine: Forecaster = async (history, horizon, options) => {
-  const { forecastSeries } = await import('../../forecast/index.ts');
+  const { forecastSeries } = await import('../forecast/index.ts');
   return forecastSeries(history, horizon, options);
 };
 
