@@ -10,12 +10,9 @@ import { openScratch } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { type Answered, answer } from './explore.ts';
-import { addressOf } from './explore-question.ts';
+import { addressOf, type ExploreFormat } from './explore-question.ts';
 import { floorTo, nextOf, unitPrice } from './explored.ts';
 import type { Download, PageRequest } from './page.ts';
-
-export const exploreFormats = ['csv', 'xlsx', 'parquet'] as const;
-export type ExploreFormat = (typeof exploreFormats)[number];
 
 /** How many rows are added at a time. */
 const batchRows = 5000;

@@ -9,7 +9,7 @@ import { readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
-import { type Asked, addressOf, readQuestion } from './explore-question.ts';
+import { type Asked, addressOf, exploreFormats, readQuestion } from './explore-question.ts';
 import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
 import {
   bucketsOf,
@@ -58,7 +58,7 @@ ${
 }
 <section>${groupsTable(asked, explored)}
 <p class="empty">${windowWords(asked)}</p>
-<p class="actions">Download these numbers: ${(['csv', 'xlsx', 'parquet'] as const).map(
+<p class="actions">Download these numbers: ${exploreFormats.map(
       (format) =>
         html`<a href="${addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
     )}</p></section>`,
