@@ -12,6 +12,7 @@ import {
   shownInMessages,
   surfaces,
 } from '../support/every-surface.ts';
+import { casesOf } from '../support/rounds.ts';
 
 describe.each(Object.keys(shapes))('books of %s', (name) => {
   const place = Object.keys(shapes).indexOf(name);
@@ -29,8 +30,9 @@ describe.each(Object.keys(shapes))('books of %s', (name) => {
   test('show the figures of the catalogue on every surface at hours of a whole day', async () => {
     const names = Object.keys(surfaces);
     // Of two books, one is asked at even hours and one at odd ones; each surface at every fourth of them, in turn.
-    for (let step = 0; step < 12; step += 1) {
-      const hours = 2 * step + (place % 2);
+    const steps = casesOf({ fixed: 4, fresh: 12 });
+    for (let step = 0; step < steps; step += 1) {
+      const hours = (24 / steps) * step + (place % 2);
       const now = loaded + hours * 3_600_000;
       const asked = names.filter((_, index) => (index + step + place) % 4 === 0);
       const found = differences(await shownAt(given, now, asked), await catalogueOf(given, now));

@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/warehouse/store/database.ts';
 import { migrate } from '../../src/warehouse/store/migrate.ts';
 import fc from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
+import { casesOf } from '../support/rounds.ts';
 
 /** One listing of one workspace's sandboxes, some time after the one before. */
 interface Sync {
@@ -155,7 +156,7 @@ test('for any listing, states of a resource do not overlap, the last one is as l
         }
         expect(await offenders(connection)).toEqual([]);
       }),
-      { numRuns: 20 },
+      { numRuns: casesOf({ fixed: 8, fresh: 20 }) },
     );
   } finally {
     database.close();
@@ -167,7 +168,7 @@ test.each([
   ['are counted by the platform', {}],
   ['are seven days old at most', {}],
 ])(
-  'a year of short-lived sandboxes that %s leaves nobody alive who is gone, without an acceptance',
+  'a season of short-lived sandboxes that %s leaves nobody alive who is gone, without an acceptance',
   async (what, use) => {
     const database = await openDatabase(join(await newProject(), 'given.duckdb'), { readOnly: false });
     try {
@@ -178,7 +179,8 @@ test.each([
       const random = drawing(20_261_126);
       const key = { account: 'acc_one', workspace: 'north', resourceType: 'sandbox' };
       let lives: { name: string; born: number; until: number }[] = [];
-      for (let day = 0; day < 365; day += 1) {
+      const days = casesOf({ fixed: 91, fresh: 365 });
+      for (let day = 0; day < days; day += 1) {
         // Many on working days, few at weekends; each lives for minutes to three days.
         const born = Math.round((day % 7 < 5 ? 40 : 2) * random());
         lives = lives.filter(({ until }) => until > day);
