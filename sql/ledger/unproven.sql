@@ -1,5 +1,5 @@
 --! about: Windows of an account that failed reconciliation when they were last fetched, newest first; and on how many days in
---! about: a row they have failed since all of their hours were last proven.
+--! about: a row they have failed since all of their hours were last proven, and since which.
 with failed as (
   select window_start, window_end, proven_at
   from ledger.reconciliation
@@ -33,7 +33,7 @@ numbered as (
   window newest_first as (partition by window_start, window_end order by day desc)
 ),
 in_a_row as (
-  select window_start, window_end, count(*) as nights
+  select window_start, window_end, count(*) as nights, min(day) as failing_since
   from numbered
   where day = newest - cast(days_before as integer)
   group by window_start, window_end
@@ -44,7 +44,8 @@ select
   any_value(unproven.reason) as reason,
   any_value(unproven.is_young) as is_young,
   any_value(unproven.cost_difference) as cost_difference,
-  coalesce(any_value(in_a_row.nights), 0) as nights
+  coalesce(any_value(in_a_row.nights), 0) as nights,
+  cast(any_value(in_a_row.failing_since) as varchar) as failing_since
 from ledger.unproven as unproven
 left join in_a_row using (window_start, window_end)
 where unproven.account = $account

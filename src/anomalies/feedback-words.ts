@@ -1,8 +1,9 @@
 import { usd } from '../money/money.ts';
-import { counted } from '../text/counted.ts';
-import { dayWords } from './day-words.ts';
+import { counted, listed } from '../text/counted.ts';
+import { dayWords } from '../time/day-words.ts';
 import type { AnomalyFact } from './fact.ts';
 import { type AnomalyFeedback, type FeedbackKind, feedbackKinds } from './feedback.ts';
+import type { AnomalyPart } from './one-cause.ts';
 
 /** What a fact needs to tell its feedback. */
 type Told = Pick<AnomalyFact, 'feedback' | 'parts' | 'lastDay' | 'isOver'>;
@@ -24,8 +25,20 @@ export function feedbackSentences({ feedback = [], parts, lastDay, isOver }: Tol
     ];
   }
   if (first.bar === null) return [`${called}.`];
-  const bar = feedback.length === 1 ? usd(first.bar) : '1.2 times the largest day of each part';
-  return [`${called}. Costbook reports a day of it only above ${bar}.`];
+  if (feedback.length === 1) return [`${called}. Costbook reports a day of it only above ${usd(first.bar)}.`];
+  const bars = feedback.map(
+    ({ key, bar }) => `${usd(bar ?? '0')} for ${nameOf(parts?.find((part) => part.key === key))}`,
+  );
+  const shown = bars.length > barsShown ? [...bars.slice(0, barsShown), `${bars.length - barsShown} more`] : bars;
+  return [`${called}. Costbook reports a day of a part only above its limit: ${listed(shown)}.`];
+}
+
+const barsShown = 3;
+
+/** `crawler`, or `agent_compute_runtime_gbs in research` where no resource is most of a part. */
+function nameOf(part: AnomalyPart | undefined): string {
+  const { driver, billingDimension, workspace } = part ?? {};
+  return driver ?? `${billingDimension ?? 'costs'} in ${workspace ?? 'no workspace'}`;
 }
 
 function partWords(count: number, all: number): string {

@@ -1,4 +1,5 @@
 import { moneyOf, roughly, usd } from '../money/money.ts';
+import { nowWords } from '../text/through.ts';
 
 /** A budget that covers an anomaly, in the period of its last day. Amounts are USD, decimal text. */
 export interface PressedBudget {
@@ -18,15 +19,15 @@ export interface PressedBudget {
 const inFull = 3;
 
 /** What an anomaly means for budgets: where each ends, and whether it helps to stop it. The others are named. Pure. */
-export function pressedSentences(budgets: readonly PressedBudget[]): string[] {
+export function pressedSentences(budgets: readonly PressedBudget[], completeThrough: string | null): string[] {
   const others = budgets.slice(inFull).map(({ name }) => name);
   return [
-    ...budgets.slice(0, inFull).map(sentenceOf),
+    ...budgets.slice(0, inFull).map((budget, index) => sentenceOf(budget, index === 0 ? completeThrough : null)),
     ...(others.length === 0 ? [] : [`Also expected to end over: ${others.join(', ')}.`]),
   ];
 }
 
-function sentenceOf({ name, period, ...texts }: PressedBudget): string {
+function sentenceOf({ name, period, ...texts }: PressedBudget, completeThrough: string | null): string {
   const [amount, spent] = [moneyOf(texts.amount), moneyOf(texts.spent)];
   const about = (sum: bigint) => `about ${roughly(sum)}`;
   const isOver = spent > amount;
@@ -41,7 +42,7 @@ function sentenceOf({ name, period, ...texts }: PressedBudget): string {
     return `${head} is expected to end ${period} at ${about(expected)}, ${expected > amount ? 'over' : 'within'} the budget.`;
   }
   const stopped = moneyOf(ifStopped);
-  const stops = `at ${about(stopped)} if ${isOneDay ? 'this was one day' : 'it stops now'}`;
+  const stops = `at ${about(stopped)} if ${isOneDay ? 'this was one day' : `it stops ${nowWords(completeThrough)}`}`;
   if (isOver) return `${head} ${about(expected)} if this continues, ${stops}.`;
   if (stopped > amount) {
     // Not "in any case": something else that is unusual may stop, too.

@@ -12,9 +12,8 @@ import {
 } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';
+import { dayWords, monthName } from '../time/day-words.ts';
 import { hourMs } from '../time/time.ts';
-
-import { dayWords, monthName } from './day-words.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
@@ -40,7 +39,7 @@ const partsShown = 5;
 
 /** An anomaly as text: what it cost, what it will cost, what drives it, and what to do next. Pure. */
 export function anomalyWords(fact: AnomalyFact): AnomalyWords {
-  const [budget, ...otherBudgets] = pressedSentences(fact.budgets ?? []);
+  const [budget, ...otherBudgets] = pressedSentences(fact.budgets ?? [], fact.completeThrough);
   const deployments = deploymentSentences({
     deployments: fact.deployments ?? [],
     deploymentCount: fact.deploymentCount ?? 0,

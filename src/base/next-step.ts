@@ -130,28 +130,39 @@ export const sinkNameStep: NextStep = act(
 );
 
 /** The next step for windows that differ from the platform's totals. */
-export const unprovenStep: NextStep = wait(
+const unprovenStep: NextStep = wait(
   "the next run fetches these hours again, until the third night. If they still differ then, send the platform's " +
     'support what "costbook sql \'from reconciliation where not proven\'" prints.',
 );
 
 /** After so many nights, hours that differ are no longer waited for. */
-export const nightsOfWaiting = 3;
+const nightsOfWaiting = 3;
 
-/** The next step for windows that have differed for some nights. */
-const stillUnprovenStep: NextStep = act(
-  "the oldest of these hours have differed on three nights. Send the platform's support what " +
-    '"costbook sql \'from reconciliation where not proven\'" prints.',
-);
-
-/** The next step for windows that differ: to wait, and after three nights to act. Pure. */
-export function unprovenStepAfter(windows: readonly { readonly nights?: number | undefined }[]): NextStep {
-  return windows.some(({ nights = 0 }) => nights >= nightsOfWaiting) ? stillUnprovenStep : unprovenStep;
+/** A window that differs: on how many nights in a row, and since which of them. */
+interface DifferingWindow {
+  readonly start?: string;
+  readonly end?: string;
+  readonly nights?: number | undefined;
+  /** `2026-10-14`. */
+  readonly failingSince?: string | undefined;
 }
 
-/** Whether a step is one for windows that differ. Pure. */
-export function isUnprovenStep(next: NextStep | undefined): boolean {
-  return next === unprovenStep || next === stillUnprovenStep;
+/** The next step for windows that differ: to wait, and after three nights to act; it names the one that is counted. Pure. */
+export function unprovenStepAfter(windows: readonly DifferingWindow[]): NextStep {
+  const longest = windows.reduce<DifferingWindow>(
+    (one, other) => ((other.nights ?? 0) >= (one.nights ?? 0) ? other : one),
+    {},
+  );
+  const { start, end, nights = 0, failingSince } = longest;
+  if (nights === 0) return unprovenStep;
+  const send = `send the platform's support what "costbook sql 'from reconciliation where not proven'" prints.`;
+  const since = failingSince === undefined ? '' : `, since the night of ${failingSince}`;
+  const counted = `${start}/${end} has differed longest${since}`;
+  return nights >= nightsOfWaiting
+    ? act(`${send} ${counted}: on ${nights} nights.`)
+    : wait(
+        `the next run fetches these hours again. ${counted} (night ${nights} of ${nightsOfWaiting}). If it still differs on night ${nightsOfWaiting}, ${send}`,
+      );
 }
 
 /** The next step if this machine's clock is more than an hour ahead of the platform's, or behind it. */

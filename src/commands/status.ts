@@ -104,10 +104,17 @@ function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): st
 
 function describe(status: Status, now: Instant, paint: Paint): string {
   const { accounts, closed, moved, revokedExports: revoked, lastRun, freshnessHours, restated } = status;
+  // The first line names critical alerts: messages that wait, and the like, come after them.
+  const areAlertsFirst = status.isTrustworthy && status.alerts.critical > 0;
+  const isAfter = ({ isFailure }: Problem) => areAlertsFirst && !isFailure;
+  const [after, before] = [true, false].map((side) =>
+    status.problems.filter((problem) => isAfter(problem) === side).flatMap((problem) => problemLines(problem, paint)),
+  ) as [string[], string[]];
   const lines = [
     headline(status, paint),
-    ...status.problems.flatMap((problem) => problemLines(problem, paint)),
+    ...before,
     ...alertLines(status, paint),
+    ...(after.length === 0 ? [] : ['', ...after]),
   ];
   for (const account of accounts) {
     const { completeThrough, settledThrough } = account;

@@ -1,5 +1,6 @@
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import { inUnit, moneyOf, percentOf, roughly } from '../money/money.ts';
+import { nowWords } from '../text/through.ts';
 import type { BudgetAlertFact } from './budget-fact.ts';
 
 /** What a reached threshold means for its period. */
@@ -96,18 +97,28 @@ function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
  * Where the period ends if anomalies that go on do so, and if they stop now: a sentence without its full stop. Undefined if
  * none goes on.
  */
-function endWords({ period, value, amount, unit, unusual, end, revision }: Outlook): string | undefined {
+function endWords({
+  period,
+  value,
+  amount,
+  unit,
+  unusual,
+  end,
+  revision,
+  completeThrough,
+}: Outlook): string | undefined {
   if (end === undefined || end.stopped === null) return undefined;
   const goesOn = goingOnIn({ unusual });
   const [expected, stopped, planned] = [moneyOf(end.expected), moneyOf(end.stopped), moneyOf(amount)];
-  const ends = `about ${about(stopped, unit)} if ${goesOn} stops now, about ${about(expected, unit)} if it continues`;
+  const now = nowWords(completeThrough);
+  const ends = `about ${about(stopped, unit)} if ${goesOn} stops ${now}, about ${about(expected, unit)} if it continues`;
   if (stopped > planned) {
     return moneyOf(value) > planned
       ? `${period} will end at ${ends}`
       : `${period} will ${revision === undefined ? '' : 'now '}exceed its budget either way: ${ends}`;
   }
   return expected > planned
-    ? `${period} will exceed its budget only if ${goesOn} continues: about ${about(expected, unit)}, or about ${about(stopped, unit)} if it stops now`
+    ? `${period} will exceed its budget only if ${goesOn} continues: about ${about(expected, unit)}, or about ${about(stopped, unit)} if it stops ${now}`
     : `${period} will stay within its budget either way: ${ends}`;
 }
 
@@ -117,13 +128,12 @@ function goingOnIn({ unusual = [] }: Pick<Outlook, 'unusual'>): string {
   return first !== undefined && others.length === 0 ? first.subject : 'all that is unusual';
 }
 
-/** ` The budget is spent around the 26th.`; the day is that of the case that all goes on. */
+/** ` The budget is spent around 26 Oct.`; the day is that of the case that all goes on. */
 function spentOnWords(fact: Outlook): string {
-  const { end, unit, periodStart, periodEnd } = fact;
+  const { end, unit, periodStart } = fact;
   if (end === undefined || end.spentOn === null) return '';
-  const length = Date.parse(periodEnd) - Date.parse(periodStart);
   const head = end.stopped === null ? 'The' : 'If it continues, the';
-  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, length)}${earlierWords(fact)}.`;
+  return ` ${head} budget is ${unit === undefined ? 'spent' : 'used up'} ${aboutDay(end.spentOn, periodStart)}${earlierWords(fact)}.`;
 }
 
 /** `, but within a day if crawler continues`: what is left, by the daily costs of what may go on. */

@@ -229,10 +229,10 @@ function forecastSentence({ unit, amount, period }: BudgetWords, { low, high, va
   return `${period} will ${verb} ${inUnit(low, unit)} to ${inUnit(high, unit)} in all, with ${level} % probability${mayKeep}.`;
 }
 
-/** `around the 23rd`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */
-function aboutWhen({ periodStart, periodEnd }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
+/** `around 23 Oct`; in hourly forecasts, `around 2026-10-23T17:00:00Z`. */
+function aboutWhen({ periodStart }: BudgetWords, { step, exceedsAt, exceedsOn }: Forecast): string {
   if (step === 'hour' || exceedsOn === null) return `around ${exceedsAt}`;
-  return aboutDay(exceedsOn, Date.parse(periodEnd) - Date.parse(periodStart));
+  return aboutDay(exceedsOn, periodStart);
 }
 
 /** The end of an alert about a forecast as text. Pure. */

@@ -1,4 +1,3 @@
-import { nightsOfWaiting } from '../base/next-step.ts';
 import { type Money, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time/time.ts';
@@ -42,9 +41,9 @@ interface Difference extends WindowText {
  * The windows that differ, each once with its largest difference, in their order. Of a window and the windows within it,
  * such as a month and its days, only those with the larger sum are named: both show the same difference. Pure.
  */
-export function windowsOf<T extends Difference & { readonly nights?: number | undefined }>(
-  comparisons: readonly T[],
-): readonly T[] {
+export function windowsOf<
+  T extends Difference & { readonly nights?: number | undefined; readonly failingSince?: string | undefined },
+>(comparisons: readonly T[]): readonly T[] {
   const windows = new Map<string, T>();
   for (const one of comparisons) {
     const name = `${one.start}/${one.end}`;
@@ -57,8 +56,10 @@ export function windowsOf<T extends Difference & { readonly nights?: number | un
     .filter((one) => named.has(one))
     .map((one) => {
       // Nobody waits longer because a window that has differed for more nights is not named.
-      const nights = Math.max(...all.filter((other) => overlaps(one, other)).map((other) => other.nights ?? 0));
-      return nights === (one.nights ?? 0) ? one : { ...one, nights };
+      const longest = all
+        .filter((other) => overlaps(one, other))
+        .reduce((a, b) => ((b.nights ?? 0) > (a.nights ?? 0) ? b : a), one);
+      return longest === one ? one : { ...one, nights: longest.nights, failingSince: longest.failingSince };
     });
 }
 
@@ -109,26 +110,13 @@ export function firstComparison(reason: string): string {
   return `${first.replace(/, rounding explains [\d.]+$/, '')}${others.length > 0 ? ' …' : ''}`;
 }
 
-/** `night 2 of 3`, for windows that are still waited for; empty if they are not, or if the nights are unknown. Pure. */
-export function nightWords(
-  windows: readonly { readonly nights?: number | undefined }[],
-  within: (words: string) => string,
-): string {
-  const nights = Math.max(0, ...windows.map((one) => one.nights ?? 0));
-  return nights === 0 || nights >= nightsOfWaiting ? '' : within(`night ${nights} of ${nightsOfWaiting}`);
-}
-
-/** `0.25 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (3 windows, night 2 of 3)`. */
-export function unprovenWords(
-  account: string,
-  comparisons: readonly (Difference & { readonly nights?: number | undefined })[],
-): string {
+/** `0.25 USD: costs of acc_one in 2025-01 to 2025-12 differ from the platform's totals (3 windows)`. */
+export function unprovenWords(account: string, comparisons: readonly Difference[]): string {
   const difference = sumOfDifferences(comparisons);
   const amount = difference === undefined ? '' : `${usd(difference)}: `;
   const months = monthWords(monthsTouched(comparisons));
   const windows = counted(windowsOf(comparisons).length, 'window');
-  const nights = nightWords(comparisons, (words) => `, ${words}`);
-  return `${amount}costs of ${account} in ${months} differ from the platform's totals (${windows}${nights})`;
+  return `${amount}costs of ${account} in ${months} differ from the platform's totals (${windows})`;
 }
 
 /** `differ by 0.25 USD from the platform's totals in 3 windows of 2025-01 to 2025-12`: with the amount of all windows. */

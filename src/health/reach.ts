@@ -1,9 +1,11 @@
 import { PlatformError } from '../base/errors.ts';
 import { act, refusedListingStep } from '../base/next-step.ts';
 import { type AccountConfig, clientFor, type LocalConfig } from '../config/index.ts';
+import { alertRows } from '../findings/index.ts';
 import { refusedListings } from '../ingest/index.ts';
 import { askableWorkspaces, type Client, listings, openListings, readWorkspaceNames } from '../platform/index.ts';
 import { earliestVersion, operations, pagedListingsVersion } from '../platform/interface/index.ts';
+import { counted } from '../text/counted.ts';
 import { shorten } from '../text/safe-text.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
@@ -128,13 +130,17 @@ async function refusedFound(
   const { account } = about;
   const rows = (await books?.rows(await readSql('status', 'served_listings'), { account })) ?? [];
   const served = rows.map((row) => row['resource_type']);
-  const missing =
-    refused.length === listings.filter(({ serves }) => serves === undefined).length
-      ? refused
-      : refused.filter((each) => served.includes(each.resourceType));
+  const tried = listings.filter(({ serves }) => serves === undefined).length;
+  const missing = refused.length === tried ? refused : refused.filter((each) => served.includes(each.resourceType));
   const [first] = missing;
   if (first === undefined) return [];
   const names = missing.map(({ resourceType }) => resourceType).join(', ');
-  const words = `the platform refuses to list ${names} (${first.error.status}): their costs have no labels`;
+  // The alert counts the listings of all workspaces, and its words are the same.
+  const unread = books === undefined ? [] : await alertRows(books, 'unread_listings');
+  const known = unread.filter((row) => row['account'] === account).length;
+  const words =
+    `the platform refuses ${missing.length} of the ${tried} resource listings that doctor tries` +
+    `${workspace === undefined ? '' : `, in workspace ${workspace}`} (${first.error.status}): ${names}. Their costs have no labels` +
+    `${known === 0 ? '' : `. In all, ${counted(known, 'resource listing')} ${known === 1 ? 'is' : 'are'} not up to date`}`;
   return [warn(words, refusedListingStep)];
 }

@@ -3,5 +3,10 @@ export function throughWords(completeThrough: string | null): string {
   return completeThrough === null ? 'no complete hour yet' : `complete through ${completeThrough}`;
 }
 
+/** `now (costs through 2026-10-01T00:00:00Z)`: the hours that an end "if it stops now" knows. */
+export function nowWords(completeThrough: string | null): string {
+  return completeThrough === null ? 'now' : `now (costs through ${completeThrough})`;
+}
+
 /** Of costs after an hour that differs: a run has loaded what it could. */
 export const inBooksIfMatching = 'are in the books if they match the totals';

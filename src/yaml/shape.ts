@@ -6,6 +6,7 @@ import {
   integerParser,
   kindOf,
   type MappingRule,
+  meantKey,
   type Parse,
   type Problems,
   parseBoolean,
@@ -158,6 +159,11 @@ export function mapping<T extends Record<string, z.ZodMiniType>>(
   const keys = Object.keys(shape);
   return z.strictObject(shape, { error: ({ input }) => `found ${kindIn(input)}, expected ${rule.expected}` }).check(
     z.check((payload) => {
+      const unknown = payload.issues.flatMap((issue) =>
+        issue.code === 'unrecognized_keys' && (issue.path ?? []).length === 0 ? issue.keys : [],
+      );
+      // A misspelt key is one mistake: the one that was meant is not missing.
+      const meant = unknown.map((name) => meantKey(name, { keys, ...rule }));
       payload.issues = payload.issues.flatMap((issue): Issue | Issue[] => {
         const [key, ...deeper] = issue.path ?? [];
         if (issue.code === 'unrecognized_keys' && key === undefined) {
@@ -168,6 +174,7 @@ export function mapping<T extends Record<string, z.ZodMiniType>>(
         }
         if (key === undefined || issue.input !== undefined || deeper.length > 0 || String(key) in payload.value)
           return issue;
+        if (meant.includes(String(key))) return [];
         return { ...issue, message: `found no ${String(key)}, expected ${needed[String(key)] ?? 'one'}; add it` };
       });
     }, always),

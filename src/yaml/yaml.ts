@@ -375,6 +375,11 @@ export function keysOf(given: Given, rule: MappingRule, problems: Problems): Rea
       if (value.fault !== undefined) problems.report(value, value.fault);
     }
   }
+  // A misspelt key is one mistake: it stands for the one that was meant, without a value.
+  for (const { key, value } of mapping.entries) {
+    const meant = typeof key.value === 'string' ? meantKey(key.value, rule) : undefined;
+    if (meant !== undefined && !keys.has(meant)) keys.set(meant, { ...value, value: undefined });
+  }
   return keys;
 }
 
@@ -403,8 +408,16 @@ export function entriesOf(given: Given, expected: string, problems: Problems): R
   return entries;
 }
 
+/** The key that an unknown one was probably meant to be; undefined for a known one, and for one that belongs elsewhere. */
+export function meantKey(name: string, { keys, elsewhere }: MappingRule): string | undefined {
+  const [word = ''] = /^[\w.-]*/.exec(name) ?? [];
+  if (keys.includes(name) || elsewhere?.some((other) => other.keys.includes(name))) return undefined;
+  return keys.includes(word) ? word : nearest(word, keys);
+}
+
 /** An unknown key, and what to do. Only its first word is shown: in `{ token abc }` its value, a secret, is part of it. */
-export function unknownKeyWords(name: string, { keys, elsewhere }: MappingRule): string {
+export function unknownKeyWords(name: string, rule: MappingRule): string {
+  const { keys, elsewhere } = rule;
   const [word = ''] = /^[\w.-]*/.exec(name) ?? [];
   const isWord = word === name;
   return `unknown key ${quoted(isWord ? name : `${word}…`)}; ${hint()}`;
@@ -413,7 +426,7 @@ export function unknownKeyWords(name: string, { keys, elsewhere }: MappingRule):
     if (!isWord && keys.includes(word)) return `write "${word}: " and then its value`;
     const home = elsewhere?.find((other) => other.keys.includes(name));
     if (home) return `it belongs to ${home.place}; move it there`;
-    const guess = nearest(word, keys);
+    const guess = meantKey(name, rule);
     return guess ? `did you mean ${guess}? rename or remove it` : `expected one of ${oneOf(keys)}`;
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
-import { type SinkServer, startSink } from '../support/sink-server.ts';
+import { type SinkServer, says, startSink } from '../support/sink-server.ts';
 
 const box = { workspace: 'north', type: 'sandbox', name: 'box', uuid: 'sbx-1', dimension: 'sandbox_image_storage_gbs' };
 const facts = series(box, '2026-09-03T05', [1, 2]);
@@ -111,8 +111,11 @@ describe.concurrent('every surface says the same', () => {
     expect(await of.steps(fourthNight)).toEqual(everywhere());
   });
 
-  test('of a check that cannot run: one step, and the first line of status says so', async () => {
-    const of = await project();
+  test('of a check that cannot run: one step, and the first line of status says so; what a sink refused comes after it', async () => {
+    const refusing = await startSink(...Array.from({ length: 9 }, () => says(403)));
+    const of = await project(
+      `  late: { type: webhook, url: "${refusing.url}/", secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLYLg, allowPrivateNetwork: true }\n`,
+    );
     const folder = join(of.dir, 'sql', 'checks');
     await mkdir(folder, { recursive: true });
     await writeFile(
@@ -121,13 +124,14 @@ describe.concurrent('every surface says the same', () => {
     );
     expect((await of.run(nextNight, 'run', 'nightly')).exitCode).toBe(2);
     const step = 'Act: fix or remove sql/checks/mine.sql, then run "costbook check" again.';
+    const late = expect.stringMatching(/^Act: correct its settings/);
     expect(await of.steps(nextNight)).toEqual({
-      ...{ status: [], alerts: [step], agents: [] },
-      doctor: [step, 'Act: see "costbook alerts --open".'],
+      ...{ status: [late], alerts: [step], agents: [expect.stringContaining('correct its settings')] },
+      doctor: [step, late, 'Act: see "costbook alerts --open".'],
     });
     const { stdout } = await of.run(nextNight, 'status');
     expect(stdout).toMatch(
-      /^ALERT: 1 check cannot run, and 1 critical alert is open\. The books are proven and fresh\.\n/,
+      /^ALERT: 1 check cannot run, and 1 critical alert is open\. The books are proven and fresh\.\n\n1 open alert, 1 critical; 1 undelivered message\. .*🔴.*\n\n {2}- 1 message to the sink late /s,
     );
   });
 

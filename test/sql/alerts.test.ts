@@ -168,10 +168,12 @@ describe('facts about the data', () => {
       return { fact, step: nextWords(stepOf(fact)) };
     };
     const [second, third, fourth] = [await stepAfter(2), await stepAfter(3), await stepAfter(4)];
-    expect(second.step).toMatch(/^Wait: .* until the third night\. If they still differ then, send/);
-    expect(third.step).toMatch(
-      /^Act: the oldest of these hours have differed on three nights\. .*costbook sql 'from reconciliation/,
+    const counted = '2026-08-03T00:00:00Z/2026-08-04T00:00:00Z has differed longest, since the night of 2026-09-10';
+    const send = `send the platform's support what "costbook sql 'from reconciliation where not proven'" prints.`;
+    expect(second.step).toBe(
+      `Wait: the next run fetches these hours again. ${counted} (night 2 of 3). If it still differs on night 3, ${send}`,
     );
+    expect(third.step).toBe(`Act: ${send} ${counted}: on 3 nights.`);
     expect(withNews(third.fact, second.fact, false).revision).toBe('2 three nights');
     const reported = withNews(third.fact, second.fact, false);
     expect(withNews(fourth.fact, reported, false).revision).toBe(reported.revision);
@@ -206,12 +208,13 @@ describe('facts about the data', () => {
       loads: [{ ...part, seen_at: '2026-09-11 01:30:00' }],
       covered: [{ ...part, since_load: 9 }],
     };
-    const nights = async (given: Given) => {
+    const failing = async (given: Given) => {
       const facts = await factsOf({ ...fresh, ...given, unproven });
-      return facts.flatMap((fact) => (fact.kind === 'unproven' ? fact.windows : []))[0]?.nights;
+      return facts.flatMap((fact) => (fact.kind === 'unproven' ? fact.windows : []))[0];
     };
-    expect(await nights({ ...proven, reconciliation: failedOn('10', '11') })).toBe(2);
-    expect(await nights({ reconciliation: failedOn('08', '10', '11') })).toBe(2);
+    const twice = { nights: 2, failingSince: '2026-09-10' };
+    expect(await failing({ ...proven, reconciliation: failedOn('10', '11') })).toMatchObject(twice);
+    expect(await failing({ reconciliation: failedOn('08', '10', '11') })).toMatchObject(twice);
   });
 
   test('a failed ingest is a fact until a later one succeeds', async () => {
@@ -1033,7 +1036,7 @@ describe('a summary', () => {
       ['plain', 'FORECAST'],
     ]);
     expect(budgets[0]?.forecast).toMatch(
-      /^tight: 300\.00 USD forecast for 2026-09 \(80 % interval [\d.]+ to [\d.]+\), expected to exceed 250\.00 USD around the 25th$/,
+      /^tight: 300\.00 USD forecast for 2026-09 \(80 % interval [\d.]+ to [\d.]+\), expected to exceed 250\.00 USD around 25 Sep$/,
     );
     expect(budgets[1]?.forecast).toBeNull();
     // No threshold of it asks for a forecast.

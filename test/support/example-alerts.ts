@@ -79,6 +79,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         reason: 'rows = the control: ours 12.5, theirs 13 & <more>',
         costDifference: '0.5',
         nights: 2,
+        failingSince: '2026-10-20',
       },
     ],
     outOfDate: [

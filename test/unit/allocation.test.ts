@@ -149,7 +149,6 @@ rules:
       'allocation.yaml:7:5: found the name "one" a second time, first in rule 1',
       'allocation.yaml:8:12: unknown key "worksapce"; did you mean workspace? rename or remove it',
       'allocation.yaml:8:40: team: found a number, expected a text; put it in quotes',
-      'allocation.yaml:9:19: team: found no label, expected the key of a label; add it',
       'allocation.yaml:9:20: unknown key "labl"; did you mean label? rename or remove it',
       'allocation.yaml:10:5: found no name, expected one in each rule; add it',
       'allocation.yaml:11:17: by: found "costs", expected cost, evenly, weights or usage; did you mean cost?',

@@ -38,7 +38,7 @@ describe('a budget whose threshold is reached', () => {
   test('and that is expected to end above its amount says by how much, and when it is spent', () => {
     const { short, sentences, next } = outlook({ value: '1500', end: endsAt('5625', null, '2026-11-17') });
     expect([short, next]).toEqual(['about 2,625 USD over at the end', undefined]);
-    expect(sentences.join(' ')).toMatch(/about 5,625 USD\. The budget is spent around the 17th\.$/);
+    expect(sentences.join(' ')).toMatch(/about 5,625 USD\. The budget is spent around 17 Nov\.$/);
   });
 
   test('and is exceeded says by how much, exactly', () => {
@@ -86,11 +86,11 @@ describe('a budget with an anomaly that goes on', () => {
 
   test('says where it ends if it goes on, and if it stops now', () => {
     expect(sentence('600', endsAt('1440', '630'))).toMatch(
-      /^2026-11 will end at about 630 USD if demo-analyst stops now, about 1,440 USD if it continues\.$/,
+      /^2026-11 will end at about 630 USD if demo-analyst stops now \(costs through 2026-11-17T00:00:00Z\), about 1,440 USD if it continues\.$/,
     );
     expect(sentence('620', endsAt('1440', '630'))).toMatch(/will exceed its budget either way: /);
     expect(sentence('1000', endsAt('1440', '630', '2026-11-26'))).toMatch(
-      /only if demo-analyst continues: .* about 630 USD if it stops now\. If it continues, the budget is spent around the 26th\.$/,
+      /only if demo-analyst continues: .* about 630 USD if it stops now \(costs through 2026-11-17T00:00:00Z\)\. If it continues, the budget is spent around 26 Nov\.$/,
     );
     expect(sentence('2000', endsAt('1440', '630'))).toMatch(/within its budget either way: /);
   });

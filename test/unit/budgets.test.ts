@@ -187,7 +187,6 @@ budgets:
         '5:13: amount: found 5000, expected an amount above 0 such as 5000 USD or 0.25 USD, in USD and without separators between the digits',
         '6:5: unknown key "threshold"; did you mean thresholds? rename or remove it',
         '7:5: unknown key "nmae"; did you mean name? rename or remove it',
-        '7:5: found no name, expected a name such as name: everything; add it',
         '8:5: unknown key "workspace"; it belongs to scope; move it there',
         '10:13: amount: found "5,000 USD", which some read as 5000 and some as 5; write 5000 USD or 5 USD',
         '11:24: found "2026-10" as a period, expected a week such as 2026-W40',
@@ -204,6 +203,13 @@ budgets:
         '22:14: notify: found the sink "finop", which costbook.yaml does not have; did you mean finops?',
       ].join('\n'),
     );
+  });
+
+  test('tells a misspelt key as one mistake, also if the budget needs the key', () => {
+    for (const key of ['name', 'period', 'amount']) {
+      const text = 'budgets:\n  - name: everything\n    period: monthly\n    amount: 5 USD\n'.replace(key, `${key}x`);
+      expect(problems(text).split('\n')).toEqual([expect.stringContaining(`did you mean ${key}? rename or remove it`)]);
+    }
   });
 
   test('may be in a unit of usage, with all of its amounts in that unit', () => {

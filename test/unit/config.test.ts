@@ -1263,7 +1263,6 @@ describe('parseConfig: inventory', () => {
     expect(problems(text)).toMatchInlineSnapshot(`
       "costbook.yaml:4:3: unknown key "token"; it belongs to the top level; move it there
       costbook.yaml:6:12: north: found \${NORTH_TOKEN}, which is not set, expected an environment variable; set NORTH_TOKEN
-      costbook.yaml:7:12: south: found no token, expected token, tokenFile, tokenCommand or oauth; write one
       costbook.yaml:7:14: unknown key "tokenFil"; did you mean tokenFile? rename or remove it
       costbook.yaml:8:11: west: found no token, expected token, tokenFile, tokenCommand or oauth; write one
       costbook.yaml:9:11: east: found a space or a character that an HTTP header cannot carry, expected printable ASCII without spaces; write only the token

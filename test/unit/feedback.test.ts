@@ -214,11 +214,11 @@ describe('the words of feedback', () => {
   });
 
   test('count the parts of one message', () => {
-    const part = (key: string) => ({ key }) as never;
-    const parts = [part('k'), part('l'), part('m')];
+    const part = (key: string, more = {}) => ({ key, workspace: 'research', ...more }) as never;
+    const parts = [part('k', { driver: 'crawler' }), part('l', { billingDimension: 'model_runtime_gbs' }), part('m')];
     const expected = { ...given, as: 'expected', bar } as const;
-    expect(feedbackSentences({ ...fact, parts, feedback: [expected, { ...expected, key: 'l' }] })).toEqual([
-      'Somebody called 2 of its 3 parts expected on 25 Oct. Costbook reports a day of it only above 1.2 times the largest day of each part.',
+    expect(feedbackSentences({ ...fact, parts, feedback: [expected, { ...expected, key: 'l', bar: '7.2' }] })).toEqual([
+      'Somebody called 2 of its 3 parts expected on 25 Oct. Costbook reports a day of a part only above its limit: 120.00 USD for crawler and 7.20 USD for model_runtime_gbs in research.',
     ]);
     const fixed = { ...given, key: 'l', as: 'fixed', bar: null } as const;
     expect(feedbackSentences({ ...fact, parts, feedback: [expected, fixed, { ...expected, key: 'm' }] })).toEqual([

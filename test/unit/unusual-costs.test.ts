@@ -62,7 +62,7 @@ describe('an anomaly', () => {
         withPressedBudgets([runaway], [budget('demos', amount)], [spend('demos', spent)])[0] ?? runaway,
       ).sentences.find((words) => words.startsWith('Budget demos'));
     expect(sentence('1000', '900')).toMatch(
-      /^Budget demos \(1,000\.00 USD\) will be exceeded in 2026-10 if this continues: .* about 1,411 USD, but at about 968 USD if it stops now\.$/,
+      /^Budget demos \(1,000\.00 USD\) will be exceeded in 2026-10 if this continues: .* about 1,411 USD, but at about 968 USD if it stops now \(costs through 2026-10-27T02:00:00Z\)\.$/,
     );
     expect(sentence('950', '900')).toMatch(/ will be exceeded in 2026-10 even if this stops: /);
     expect(sentence('9000', '900')).toMatch(/will not be exceeded in 2026-10: /);

@@ -1,7 +1,8 @@
 import { once } from '../../base/once.ts';
 import { groupedAmount, inUnit, moneyText, trimmedDecimal } from '../../money/money.ts';
 import { forecastLevel, type PeriodForecast } from '../../outlook/index.ts';
-import type { CalendarPeriod } from '../../time/time.ts';
+import { dayWords } from '../../time/day-words.ts';
+import { type CalendarPeriod, formatInstant } from '../../time/time.ts';
 import { amountIn, type Budget, unitOf } from '../rules/budget.ts';
 import type { CountedCost } from '../spend/thresholds.ts';
 
@@ -18,7 +19,7 @@ export function forecastSentence(
   const end =
     exceedsOn === undefined
       ? `budget ${amount}`
-      : `expected to exceed ${amount} ${exceedsOn === today ? 'today' : aboutDay(exceedsOn, period.end - period.start)}`;
+      : `expected to exceed ${amount} ${exceedsOn === today ? 'today' : aboutDay(exceedsOn, formatInstant(period.start))}`;
   return (
     `${budget.name}: ${inUnit(mean, unit)} forecast for ${period.name} ` +
     `(${forecastLevel} % interval ${groupedAmount(low, unit)} to ${groupedAmount(high, unit)}), ${end}`
@@ -32,11 +33,9 @@ export function perWords({ name, count, cost, lastName = '' }: CountedCost): str
   return `${inUnit(cost)} for ${trimmedDecimal(moneyText(count))} × ${name}, through ${lastName}, ${last}`;
 }
 
-const longestMonthMs = 31.5 * 86_400_000;
-
-/** An estimated day as text: `around the 23rd`, or `around 2026-10-23` in periods longer than a month. */
-export function aboutDay(day: string, lengthMs: number): string {
-  return lengthMs <= longestMonthMs ? `around the ${ordinal(Number(day.slice(8)))}` : `around ${day}`;
+/** An estimated day as text: `around 23 Oct`, with the year if it is not that of the period's start. */
+export function aboutDay(day: string, periodStart: string): string {
+  return `around ${dayWords(day, periodStart)}`;
 }
 
 const ordinalRules = once(() => new Intl.PluralRules('en', { type: 'ordinal' }));

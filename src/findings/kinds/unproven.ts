@@ -9,7 +9,6 @@ import {
   differenceWords,
   monthsTouched,
   monthWords,
-  nightWords,
   sumOfDifferences,
   windowsOf,
 } from '../unproven-words.ts';
@@ -32,6 +31,8 @@ export interface UnprovenFact extends Finding<'unproven'> {
     readonly costDifference?: string | undefined;
     /** On how many days it has failed since its hours were last proven. */
     readonly nights?: number;
+    /** The first of these days: `2026-10-14`. */
+    readonly failingSince?: string;
   }[];
   readonly outOfDate: OutOfDate;
 }
@@ -45,10 +46,11 @@ function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] 
   const newest = all.slice(0, windowsShown);
   const [oldest] = all.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0));
   const shown = oldest === undefined || newest.includes(oldest) ? newest : [...newest.slice(0, -1), oldest];
-  return shown.map(({ costDifference, nights, ...window }) => ({
+  return shown.map(({ costDifference, nights, failingSince, ...window }) => ({
     ...window,
     ...(costDifference === null ? {} : { costDifference }),
     ...(nights ? { nights } : {}),
+    ...(failingSince === undefined ? {} : { failingSince }),
   }));
 }
 
@@ -83,7 +85,7 @@ export const unproven: DataKind<UnprovenFact, never> = {
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
     sentences: [
-      `Reports and exports have these hours as they matched the totals last; hours that never did are missing there as a whole.${nightWords(fact.windows, (words) => ` It is ${words} for the hours that have differed longest.`)}`,
+      `Reports and exports have these hours as they matched the totals last; hours that never did are missing there as a whole.`,
       ...changeWords(fact),
       ...partlyLateWords(fact),
     ],

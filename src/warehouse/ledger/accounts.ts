@@ -63,6 +63,8 @@ export interface UnprovenWindow {
   readonly isYoung: boolean;
   /** On how many days they have failed since they were last proven; undefined for a window of this run. */
   readonly nights?: number;
+  /** The first of these days: `2026-10-14`. */
+  readonly failingSince?: string;
 }
 
 /** An unproven window as JSON and alerts have it. */
@@ -75,16 +77,19 @@ export interface UnprovenText {
   readonly costDifference: string | null;
   /** On how many days it has failed since its hours were last proven; left out if that is not known. */
   readonly nights?: number;
+  /** The first of these days: `2026-10-14`. */
+  readonly failingSince?: string;
 }
 
 /** An unproven window as JSON and alerts have it. Pure. */
-export function unprovenText({ window, reason, costDifference, nights }: UnprovenWindow): UnprovenText {
+export function unprovenText({ window, reason, costDifference, nights, failingSince }: UnprovenWindow): UnprovenText {
   return {
     start: formatInstant(window.start),
     end: formatInstant(window.end),
     reason,
     costDifference: costDifference ?? null,
     ...(nights === undefined ? {} : { nights }),
+    ...(failingSince === undefined ? {} : { failingSince }),
   };
 }
 
@@ -253,7 +258,9 @@ function toUnproven(row: SqlRow): UnprovenWindow {
     reason: String(row['reason']),
     costDifference: textOrUndefined(row['cost_difference']),
     isYoung: row['is_young'] === true,
-    ...(Number(row['nights'] ?? 0) > 0 ? { nights: Number(row['nights']) } : {}),
+    ...(Number(row['nights'] ?? 0) > 0
+      ? { nights: Number(row['nights']), failingSince: String(row['failing_since']) }
+      : {}),
   };
 }
 
