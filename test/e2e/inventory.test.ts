@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { secretMarker, startEmulator } from '../../src/emulator/index.ts';
+import { readSql } from '../../src/warehouse/sql/index.ts';
 import {
   askFile,
   askSnapshot,
@@ -172,50 +173,22 @@ test('a listed resource has a state; later nights write only changes', async () 
   }
 });
 
-test('mounts make states, the last use does not; a rebuild restores both', async () => {
+test('mounts make states, the last use does not; deployments stay when the platform forgets them; a rebuild restores all', async () => {
   const used = (name: string, lastUsedAt: string, volumes: readonly string[]): Item => ({
     ...agent(name, { spec: { volumes: volumes.map((volume) => ({ name: volume, type: 'persistent' })) } }),
     lastUsedAt,
     state: 'RUNNING',
   });
-  fleet['/v0/agents'] = [used('a1', '2026-09-03T00:00:00Z', ['disk']), used('a2', '2026-09-03T00:00:00Z', [])];
-  await night('2026-09-04T02:00:00Z');
-  fleet['/v0/agents'] = [used('a1', '2026-09-04T01:00:00Z', ['disk']), used('a2', '2026-09-03T00:00:00Z', ['disk'])];
-  const second = await night('2026-09-05T02:00:00Z');
-  expect(second.account.inventory).toMatchObject({ opened: 1, ended: 1 });
-  const mounts = 'select resource_name, volumes, valid_to from resources order by resource_name, valid_from';
-  expect(await askSnapshot(dir, mounts)).toEqual([
-    { resource_name: 'a1', volumes: '["disk"]', valid_to: null },
-    { resource_name: 'a2', volumes: '[]', valid_to: '2026-09-05 02:00:00' },
-    { resource_name: 'a2', volumes: '["disk"]', valid_to: null },
-  ]);
-  const use = `select resource_name, runtime_state, last_used_at, recorded_at from resource_use order by resource_name`;
-  const newest = [
-    ['a1', '2026-09-04 01:00:00', '2026-09-05 02:00:00'],
-    ['a2', '2026-09-03 00:00:00', '2026-09-04 02:00:00'],
-  ].map(([resource_name, last_used_at, recorded_at]) => ({
-    ...{ resource_name, runtime_state: 'RUNNING', last_used_at, recorded_at },
-  }));
-  expect(await askSnapshot(dir, use)).toEqual(newest);
-
-  fleet['/v0/agents'] = [used('a1', '2026-09-04T01:00:00Z', ['disk'])];
-  await night('2026-09-06T02:00:00Z');
-  expect(await askSnapshot(dir, use)).toEqual(newest.slice(0, 1));
-
-  const rebuilt = join(dir, 'rebuilt.duckdb');
-  expect((await runCli(['rebuild', '--dir', dir, '--into', rebuilt])).exitCode).toBe(0);
-  for (const sql of [mounts, use]) expect(await askFile(rebuilt, sql)).toEqual(await askSnapshot(dir, sql));
-});
-
-test('deployments are stored once, stay when the platform forgets them, and changes have a time range', async () => {
   const event = (time: string, status: string, revision: string) => ({ type: 'deployment', time, status, revision });
-  const scaled = (runtime: object, active: string, more: object = {}) => ({
-    ...agent('a1', { spec: { region: 'eu-1', revision: { active }, runtime: { generation: 'mk3', ...runtime } } }),
-    ...more,
+  const scaled = (runtime: object, active: string, events: readonly unknown[]): Item => ({
+    ...agent('d1', { spec: { region: 'eu-1', revision: { active }, runtime: { generation: 'mk3', ...runtime } } }),
+    events,
   });
   const first = event('2026-09-03T10:00:00Z', 'DEPLOYED', 'r1');
+  const image = 'https://me:S3CRET@registry.example/d1:1';
   fleet['/v0/agents'] = [
-    scaled({ memory: 2048, minScale: 0, image: 'https://me:S3CRET@registry.example/a1:1' }, 'r1', { events: [first] }),
+    ...[used('a1', '2026-09-03T00:00:00Z', ['disk']), used('a2', '2026-09-03T00:00:00Z', [])],
+    scaled({ memory: 2048, minScale: 0, image }, 'r1', [first]),
   ];
   expect((await night('2026-09-04T02:00:00Z')).exitCode).toBe(0);
   const again = await night('2026-09-04T03:00:00Z');
@@ -226,35 +199,55 @@ test('deployments are stored once, stay when the platform forgets them, and chan
 
   // The old event is forgotten; one event is listed twice, one has no time, and one is no object.
   const second = event('2026-09-04T15:00:00+02:00', 'FAILED', 'r2');
-  fleet['/v0/agents'] = [
-    scaled({ memory: 4096, minScale: 1, image: 'registry.example/a1:2' }, 'r2', {
-      events: [second, { ...second, message: 'no space' }, second, { type: 'deployment' }, 7],
-    }),
-  ];
+  const later = scaled({ memory: 4096, minScale: 1, image: 'registry.example/d1:2' }, 'r2', [
+    ...[second, { ...second, message: 'no space' }, second, { type: 'deployment' }, 7],
+  ]);
+  const mounted = used('a1', '2026-09-04T01:00:00Z', ['disk']);
+  fleet['/v0/agents'] = [mounted, used('a2', '2026-09-03T00:00:00Z', ['disk']), later];
   const changed = await night('2026-09-05T02:00:00Z');
   expect(changed.exitCode, changed.stderr).toBe(0);
+  expect(changed.account.inventory).toMatchObject({ opened: 2, ended: 2 }); // the mount, and the memory
   expect(toldOf(changed)).toEqual(['warn | listing.fields_ignored | agent']);
+  const mounts = `select resource_name, volumes, valid_to from resources where resource_name <> 'd1'
+    order by resource_name, valid_from`;
+  expect(await askSnapshot(dir, mounts)).toEqual([
+    { resource_name: 'a1', volumes: '["disk"]', valid_to: null },
+    { resource_name: 'a2', volumes: '[]', valid_to: '2026-09-05 02:00:00' },
+    { resource_name: 'a2', volumes: '["disk"]', valid_to: null },
+  ]);
+  const use = `select resource_name, runtime_state, last_used_at, recorded_at from resource_use
+    where resource_name <> 'd1' order by resource_name`;
+  const newest = [
+    ['a1', '2026-09-04 01:00:00', '2026-09-05 02:00:00'],
+    ['a2', '2026-09-03 00:00:00', '2026-09-04 02:00:00'],
+  ].map(([resource_name, last_used_at, recorded_at]) => ({
+    ...{ resource_name, runtime_state: 'RUNNING', last_used_at, recorded_at },
+  }));
+  expect(await askSnapshot(dir, use)).toEqual(newest);
   const events = 'select event_time, status, message, revision, canary_revision from resource_events order by all';
-  const stored = [
+  expect((await askSnapshot(dir, events)).map((row) => Object.values(row))).toEqual([
     ['2026-09-03 10:00:00', 'DEPLOYED', null, 'r1', null],
     ['2026-09-04 13:00:00', 'FAILED', 'no space', 'r2', null],
     ['2026-09-04 13:00:00', 'FAILED', null, 'r2', null],
-  ];
-  expect((await askSnapshot(dir, events)).map((row) => Object.values(row))).toEqual(stored);
+  ]);
   const changes = 'select setting, old_value, new_value, changed_after, changed_by from resource_changes order by all';
   const range = ['2026-09-04 03:00:00', '2026-09-05 02:00:00'];
   expect((await askSnapshot(dir, changes)).map((row) => Object.values(row))).toEqual([
-    ['image', 'https://registry.example/a1:1', 'registry.example/a1:2', ...range],
+    ['image', 'https://registry.example/d1:1', 'registry.example/d1:2', ...range],
     ['memory_mb', '2048', '4096', ...range],
     ['min_scale', '0', '1', ...range],
     ['revision', 'r1', 'r2', ...range],
   ]);
 
-  const rebuilt = await runCli(['rebuild', '--dir', dir, '--into', join(dir, 'rebuilt.duckdb'), '--json']);
-  expect(rebuilt.exitCode, rebuilt.stdout).toBe(0);
-  const tables = JSON.parse(rebuilt.stdout).tables as { table: string; rows: number }[];
-  expect(tables.find(({ table }) => table === 'resource_events')?.rows).toBe(3);
-  expect(tables.find(({ table }) => table === 'resource_runtimes')?.rows).toBe(2);
+  fleet['/v0/agents'] = [mounted, later];
+  await night('2026-09-06T02:00:00Z');
+  expect(await askSnapshot(dir, use)).toEqual(newest.slice(0, 1));
+
+  const rebuilt = join(dir, 'rebuilt.duckdb');
+  expect(await runCli(['rebuild', '--dir', dir, '--into', rebuilt])).toMatchObject({ exitCode: 0, stderr: '' });
+  for (const sql of [mounts, use, events, changes]) {
+    expect(await askFile(rebuilt, sql)).toEqual(await askSnapshot(dir, sql));
+  }
 });
 
 test('listings have requests of their own, and none if they are switched off', async () => {
@@ -332,29 +325,23 @@ test.each([
   fleet['/v0/agents'] = [north('n1'), north('n2'), south('s1'), south('s2'), south('s3')];
   await night('2026-09-04T02:00:00Z');
   fleet['/v0/agents'] = left.map(north);
-  async function offenders(): Promise<Record<string, unknown>[]> {
-    const { stdout } = await runCli(['check', '--dir', dir, '--json']);
-    const { checks } = JSON.parse(stdout) as { checks: { name: string; rows: Record<string, unknown>[] }[] };
-    return checks.find(({ name }) => name === 'listings_are_complete')?.rows ?? [];
-  }
-  for (const now of ['2026-09-05T02:00:00Z', '2026-09-06T02:00:00Z']) {
-    const shrunk = await night(now);
-    expect(shrunk.exitCode).toBe(0);
-    expect(toldOf(shrunk)).toEqual(counts.map(() => 'warn | listing.shrunk | agent'));
-    expect(await offenders()).toEqual(
-      counts.map((count) =>
-        expect.objectContaining({
-          outcome: 'shrunk',
-          reason: expect.stringContaining(`it lists ${count} known resources`),
-        }),
-      ),
-    );
-  }
+  const check = await readSql('checks', 'listings_are_complete');
+  const shrunk = await night('2026-09-05T02:00:00Z');
+  expect(shrunk.exitCode).toBe(0);
+  expect(toldOf(shrunk)).toEqual(counts.map(() => 'warn | listing.shrunk | agent'));
+  expect(await askSnapshot(dir, check)).toEqual(
+    counts.map((count) =>
+      expect.objectContaining({
+        outcome: 'shrunk',
+        reason: expect.stringContaining(`it lists ${count} known resources`),
+      }),
+    ),
+  );
   // Only a listing that was asked for a workspace, or contains it, ends its resources, even with --accept-shrunk-listings.
   const accepted = await night('2026-09-07T02:00:00Z', { args: ['--accept-shrunk-listings'] });
   expect(accepted.account.inventory).toMatchObject({ ended: ends });
   expect(toldOf(await night('2026-09-08T02:00:00Z'))).toEqual([]);
-  expect(await offenders()).toEqual([]);
+  expect(await askSnapshot(dir, check)).toEqual([]);
   expect(await askSnapshot(dir, 'select count(*) as n from resources where valid_to is null')).toEqual([
     { n: String(5 - ends) },
   ]);
@@ -429,10 +416,6 @@ test('a listing that is short of its own count by as much on three nights counts
   expect(await nightOf('07')).toMatchObject({ told: [], agents: { outcome: 'read', shortfall: '1' } });
   extra = 2;
   expect(await nightOf('08')).toMatchObject({ ...isPartial, agents: { outcome: 'partial', shortfall: '2' } });
-  extra = 0;
-  expect(await nightOf('09')).toMatchObject({ told: [], agents: { outcome: 'read', shortfall: null } });
-  extra = 1;
-  expect(await nightOf('10')).toMatchObject({ ...isPartial, agents: { outcome: 'partial', shortfall: '1' } });
 });
 
 test('each workspace with a token of its own is read with it, the others with the token of the account', async () => {
@@ -462,9 +445,9 @@ test('a listing has not shrunk if a workspace now has a token of its own', async
   expect(ended.account.inventory).toMatchObject({ requests: 21, opened: 0, ended: 0 });
 });
 
-test('twenty thousand resources need few requests and little memory; three changes are three rows', async () => {
-  const many = Array.from({ length: 20_000 }, (_, index) =>
-    agent(`agent-${String(index).padStart(5, '0')}`, { metadata: { displayName: 'x'.repeat(60) } }),
+test('five thousand resources need few requests and little memory; three changes are three rows', async () => {
+  const many = Array.from({ length: 5000 }, (_, index) =>
+    agent(`agent-${String(index).padStart(5, '0')}`, { metadata: { displayName: 'x'.repeat(600) } }),
   );
   platform.pageSize = 200;
   fleet['/v0/agents'] = many;
@@ -476,21 +459,21 @@ test('twenty thousand resources need few requests and little memory; three chang
     return JSON.parse(stdout).accounts[0];
   }
   expect((await smallNight('2026-09-04T02:00:00Z')).inventory).toMatchObject({
-    requests: 112,
-    resources: 20_000,
-    opened: 20_000,
+    requests: 37,
+    resources: 5000,
+    opened: 5000,
     ended: 0,
   });
   fleet['/v0/agents'] = many.map((item, index) =>
-    index % 9000 === 1 ? agent(`agent-${String(index).padStart(5, '0')}`, { status: 'DEACTIVATED' }) : item,
+    index % 2000 === 1 ? agent(`agent-${String(index).padStart(5, '0')}`, { status: 'DEACTIVATED' }) : item,
   );
   expect((await smallNight('2026-09-05T02:00:00Z')).inventory).toMatchObject({
-    requests: 107,
-    resources: 20_000,
+    requests: 32,
+    resources: 5000,
     opened: 3,
     ended: 3,
   });
-  expect(await askSnapshot(dir, 'select count(*) as n from resources')).toEqual([{ n: '20003' }]);
+  expect(await askSnapshot(dir, 'select count(*) as n from resources')).toEqual([{ n: '5003' }]);
 });
 
 test('no secret of a resource is stored or logged', async () => {
@@ -587,7 +570,6 @@ describe("the platform's lists of dimensions and resource types", () => {
   test('are read once a week, and a new or missing name is an alert until the lists match again', async () => {
     platform.lists = { 'group-by': dimensions, 'resource-types': ['agent'] };
     await night('2026-10-01T12:30:00Z');
-    await night('2026-10-07T12:30:00Z');
     expect(readsOfLists()).toBe(0);
     platform.lists = {
       'group-by': [...dimensions.slice(1), 'project'],

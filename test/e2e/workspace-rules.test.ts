@@ -13,6 +13,7 @@ async function nightUnder(workspaceRule: WorkspaceRule, workspace?: string): Pro
   const emulator = await startEmulator({
     now: () => Date.parse(now),
     storyEnd: Date.parse('2026-10-21'),
+    resources: 24,
     workspaceRule,
   });
   try {
