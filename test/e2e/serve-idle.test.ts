@@ -12,6 +12,7 @@ const tokens = {
   ALL: 'b6f1c0e2a94d7583all-0001',
   NORTH: 'b6f1c0e2a94d7583north-02',
   REDS: 'b6f1c0e2a94d7583reds-003',
+  GREENS: 'b6f1c0e2a94d7583greens-4',
 };
 
 test('the pages of resources and the page of savings say idle of what the report idle lists, and of nothing else', async () => {
@@ -30,6 +31,7 @@ test('the pages of resources and the page of savings say idle of what the report
     covered: [{ ...window, claimed_end: '2026-10-04 12:00:00' }],
     costs: [
       ...ofHours(named('used'), 0, 48),
+      ...ofHours({ ...named('used'), ...storage }, 0, 700),
       // It is billed in every hour, and has been off for weeks.
       ...ofHours(named('off'), 0, 48),
       ...ofHours({ ...named('stored'), ...storage }, 0, 700),
@@ -53,6 +55,7 @@ test('the pages of resources and the page of savings say idle of what the report
     anomaly_evaluations: [{ evaluated_through: '2026-10-04' }],
     allocation: `dimensions: [team]
 rules:
+  - { name: storage, when: { resource_name: used, billing_dimension: sandbox_storage_gbs }, owner: { team: Greens } }
   - { name: stored, when: { resource_name: stored }, owner: { team: Reds } }
   - { name: rest, when: { workspace: "*" }, owner: { team: Blues } }
 `,
@@ -67,6 +70,7 @@ rules:
   expect(rows.map(({ resource_name: name }) => name).toSorted()).toEqual([
     ...['off', 'sandbox/gone', 'stored', 'stored-too'],
   ]);
+  const used = resourceAddress('sandbox', 'north', 'used');
   for (const name of ['used', 'off', 'stored', 'fresh']) {
     const text = await get(resourceAddress('sandbox', 'north', name));
     const [, use = ''] = /<dt>Use<\/dt><dd>([\s\S]*?)<\/dd>/.exec(text) ?? [];
@@ -97,6 +101,11 @@ rules:
   const reds = await get('/savings', tokens.REDS);
   expect([amountsOf(reds), total(await get('/', tokens.REDS))]).toEqual([[stored, stored], stored]);
   expect(await get('/savings.csv', tokens.REDS)).not.toMatch(/north,sandbox,(off|used)|south/);
+  // Greens own the storage of a resource that others use.
+  const greens = await get('/savings', tokens.GREENS);
+  expect([amountsOf(greens), total(await get('/', tokens.GREENS))]).toEqual([[], '0.000000000000']);
+  const [, use] = /<dt>Use<\/dt><dd>([\s\S]*?)<\/dd>/.exec(await get(used, tokens.GREENS)) ?? [];
+  expect(use).toContain('in use');
   await served.stop();
 });
 
@@ -107,7 +116,7 @@ interface Row {
   readonly cost_per_month: string;
 }
 
-const scopes: Readonly<Record<string, string>> = { NORTH: ', workspaces: [north]', REDS: ', owner: Reds' };
+const scopes: Readonly<Record<string, string>> = { NORTH: ', workspaces: [north]', REDS: ', owner: Reds', GREENS: ', owner: Greens' };
 
 /** A resource that costs 36 USD a day more than usual, and still does. */
 function anomaly(driver: string, day: string, more = {}) {
