@@ -116,7 +116,11 @@ interface Row {
   readonly cost_per_month: string;
 }
 
-const scopes: Readonly<Record<string, string>> = { NORTH: ', workspaces: [north]', REDS: ', owner: Reds', GREENS: ', owner: Greens' };
+const scopes: Readonly<Record<string, string>> = {
+  NORTH: ', workspaces: [north]',
+  REDS: ', owner: Reds',
+  GREENS: ', owner: Greens',
+};
 
 /** A resource that costs 36 USD a day more than usual, and still does. */
 function anomaly(driver: string, day: string, more = {}) {

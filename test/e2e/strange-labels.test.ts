@@ -235,7 +235,7 @@ describe.each([
       for (const name of texts) {
         const cell = cells[index]?.[name] ?? '';
         expect(cell).not.toMatch(/^[=+\-@\t\r\n\0＝＋－＠]/);
-        expect(cell.replace(/^'(?=[=+\-@\t\r\n\0＝＋－＠])/, '')).toBe(row[name] ?? '');
+        expect(cell.replace(/(?<=^|[;\t\r\n])'(?=[=+\-@\t\r\n\0＝＋－＠])/g, '')).toBe(row[name] ?? '');
       }
       expect(cells[index]?.['cost']).toBe(row['cost']);
     }

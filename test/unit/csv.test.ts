@@ -108,6 +108,16 @@ describe('csvChunks(result, { raw })', () => {
       expect(row).toEqual([`'${text}`, 'b']);
     });
 
+    test.each([
+      ['x;=1+1', "x;'=1+1"],
+      ['x; =1+1;y;-2', "x;' =1+1;y;'-2"],
+      ['a\n@b\t+c', "a\n'@b\t'+c"],
+      ['=1;=2', "'=1;'=2"],
+      ['a;b - c', 'a;b - c'],
+    ])('%j begins no formula where a semicolon separates cells either', async (text, shown) => {
+      expect(parse(await csvOf([text], [[text]], false), { record_delimiter: '\r\n' })).toEqual([[shown], [shown]]);
+    });
+
     test('is escaped in the header too, because a label may be a column name', async () => {
       expect(await csvOf(['=1+1', 'a'], [], false)).toBe("'=1+1,a\r\n");
       expect(await csvOf(['=1+1', 'a'], [], true)).toBe('=1+1,a\r\n');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isText } from '../../tables/column.ts';
 import { columnsNamed } from '../../warehouse/sql/index.ts';
 import { type Connection, type SqlParameters, toCellText } from '../../warehouse/store/index.ts';
-import { textGuard } from '../formats/csv.ts';
+import { cellGuard } from '../formats/csv.ts';
 import type { ExportFormat } from '../formats/format.ts';
 import { formatNamed } from '../formats/kinds/index.ts';
 import type { ManifestFile } from './manifest.ts';
@@ -64,7 +64,7 @@ export async function rowSumOfQuery(
       rows.add(
         row.map((value, index) => {
           const text = toCellText(value) ?? '';
-          return guarded[index] ? textGuard(text) : text;
+          return guarded[index] ? cellGuard(text) : text;
         }),
       );
     }

@@ -1,5 +1,6 @@
 import { constants, createReadStream } from 'node:fs';
 import { decimalOfWhole, wholeOfDecimal } from '../../money/money.ts';
+import { cellGuard } from './csv.ts';
 import { type SpreadsheetSigns, signsOf } from './spreadsheet.ts';
 
 /** Opens for `createReadStream` what others may have replaced a moment ago: no link is followed, and no pipe waited for. */
@@ -38,7 +39,7 @@ export async function figuresOfCsv(
   function endRecord(): void {
     if (records === 0) {
       wanted =
-        column === undefined ? -1 : header.findIndex((name) => name === column.name || name === `'${column.name}`); // guarded
+        column === undefined ? -1 : header.findIndex((name) => name === column.name || name === cellGuard(column.name));
       if (column !== undefined && wanted === -1) throw new Error(`there is no column "${column.name}"`);
     } else if (field !== header.length) {
       throw new Error(`record ${records} has ${field} fields, expected ${header.length}`);

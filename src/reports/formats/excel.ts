@@ -9,7 +9,7 @@ import {
   toCellText,
   unscaledDecimal,
 } from '../../warehouse/store/index.ts';
-import { csvLines, startsFormula, textGuard } from './csv.ts';
+import { csvLines, guardedWithin, textGuard } from './csv.ts';
 import { figuresOfCsv } from './csv-figures.ts';
 import type { CostColumn } from './figures.ts';
 import type { Question } from './format.ts';
@@ -79,7 +79,10 @@ export async function* excelChunks(
       }
     }
     const texts = rows.map((row) =>
-      cells.map(({ text, isText }) => (isText ? guardedWithin(text(row), signs) : text(row))),
+      cells.map(({ text, isText }) => {
+        const shown = text(row);
+        return isText && shown !== undefined ? guardedWithin(shown, signs) : shown;
+      }),
     );
     for (const row of texts) for (const [index, cell] of cells.entries()) note(cell, row[index]);
     yield csvLines(texts, signs.separator);
@@ -199,19 +202,6 @@ function cellsOf(column: SqlColumn, index: number, { unit, code, meters, signs }
     total: () => undefined,
   };
   return [plain, meter];
-}
-
-/**
- * A text of which no part is run as a formula either if the spreadsheet has another language: it then separates cells by the
- * other sign, where quotes within a line mean nothing.
- */
-function guardedWithin(text: string | undefined, { separator }: SpreadsheetSigns): string | undefined {
-  const other = separator === ',' ? ';' : ',';
-  // Every second part is a separator.
-  const parts = text?.split(new RegExp(`([${other}\\t\\r\\n])`));
-  return parts
-    ?.map((part, index) => (index > 0 && index % 2 === 0 && startsFormula(part) ? `'${part}` : part))
-    .join('');
 }
 
 function plainText(value: SqlCell, column: SqlColumn): string | undefined {

@@ -1,4 +1,4 @@
-import { csvChunks } from '../csv.ts';
+import { cellGuard, csvChunks } from '../csv.ts';
 import { csvRecordsOf, figuresOfCsv } from '../csv-figures.ts';
 import type { ExportFormat } from '../format.ts';
 import { writeStream } from '../write-stream.ts';
@@ -15,7 +15,7 @@ export const csv: ExportFormat = {
       let places: readonly number[] | undefined;
       for await (const record of csvRecordsOf(path)) {
         if (places !== undefined) yield places.map((place) => record[place] ?? '');
-        places ??= columns.map((name) => record.findIndex((head) => head === name || head === `'${name}`));
+        places ??= columns.map((name) => record.findIndex((head) => head === name || head === cellGuard(name)));
       }
     },
     readsAlike: true,
