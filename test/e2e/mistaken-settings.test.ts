@@ -18,6 +18,8 @@ beforeAll(async () => {
   dir = await newProject();
   await putEmptyBooks(dir);
   await mkdir(join(dir, 'jobs'));
+  // What is wrong in the data is not looked at here.
+  await writeFile(join(dir, 'jobs', 'nightly.yaml'), 'schedule: "15 2 * * *"\nsteps: [ingest, alert]\n');
 });
 
 const whole = (url: string) =>
