@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { readAnomalyShares } from '../../src/budgets/forecasts/anomaly-shares.ts';
+import { readAnomaliesKnown } from '../../src/budgets/forecasts/known-anomalies.ts';
 import { readForecasts, withForecasts } from '../../src/budgets/forecasts/scope-forecasts.ts';
 import { budgetCalendar } from '../../src/budgets/rules/budget.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
@@ -200,6 +202,33 @@ default: { team: Rest }
         ['rest', 180, null],
         ['name', 480, 240],
         ['label', 480, 240],
+      ]);
+    } finally {
+      close();
+    }
+  });
+
+  test('is in a budget of names with its own part of an anomaly, beside the parts of other resources', async () => {
+    const drivers = [
+      { resourceName: 'run-1', cost: '240', part: 60 },
+      { resourceName: 'web-1', cost: '100', part: 25 },
+      { resourceName: null, cost: '60', part: 15 },
+    ];
+    const [anomaly] = given.anomalies ?? [];
+    const { connection, close } = await givenBooks({
+      ...given,
+      anomalies: [{ ...anomaly, detail: JSON.stringify({ ...detail, drivers }) }],
+    });
+    try {
+      const now = through + 4 * hourMs;
+      const budgets = parseBudgets({ text: file, file: 'jobs/budgets.yaml', now });
+      const { rows } = await readAnomaliesKnown(connection, first);
+      const shares = await readAnomalyShares(connection, budgets, { rows, now });
+      expect([...shares].map(([name, parts]) => [name, [...parts.values()]])).toEqual([
+        ['owner', [60 / 85]],
+        ['rest', []],
+        ['name', [0.6]],
+        ['label', [60 / 85]],
       ]);
     } finally {
       close();

@@ -96,13 +96,13 @@ export async function readAnomalyShares(
   if (asked.length === 0) return noShares;
   const costs = await costsOf(connection, asked, cache);
   const shares = new Map<string, Map<string, { own: number; whole: number }>>();
-  for (const [index, { budget, key, driver }] of asked.entries()) {
+  for (const [index, { budget, key, driver, whole }] of asked.entries()) {
     const ofBudget = shares.get(budget.name) ?? new Map<string, { own: number; whole: number }>();
     shares.set(budget.name, ofBudget);
-    const known = ofBudget.get(key) ?? { own: 0, whole: 0 };
-    const whole = Number(driver.cost) * 1e12;
-    const share = whole > 0 ? Math.min(1, Math.max(0, Number(costs[index]?.total ?? 0n) / whole)) : 0;
-    ofBudget.set(key, { own: known.own + driver.part * share, whole: known.whole + driver.part });
+    const known = ofBudget.get(key) ?? { own: 0, whole };
+    const cost = Number(driver.cost) * 1e12;
+    const share = cost > 0 ? Math.min(1, Math.max(0, Number(costs[index]?.total ?? 0n) / cost)) : 0;
+    ofBudget.set(key, { own: known.own + driver.part * share, whole });
   }
   return new Map(
     [...shares].map(([name, ofBudget]) => [
@@ -116,7 +116,7 @@ export async function readAnomalyShares(
   );
 }
 
-/** A window for each resource of an anomaly that may be in a budget. */
+/** A window for each resource of an anomaly that may be in a budget, with the parts of all whose place is known, together. */
 function questionsOf(budget: Budget, row: AnomalyRow, now: Instant) {
   const place = {
     ...{ account: row.account, workspace: row.workspace },
@@ -128,16 +128,22 @@ function questionsOf(budget: Budget, row: AnomalyRow, now: Instant) {
   const [start, end] = [dayNamed(row.first_day) * dayMs, (dayNamed(row.last_day) + 1) * dayMs];
   if (!row.is_up || !row.is_notified || end <= from || !isPlaceIn(budget.scope, place)) return [];
   const { drivers = [] } = JSON.parse(row.detail) as { readonly drivers?: readonly Driver[] };
-  return drivers.flatMap((driver) => {
+  const { resource_name: patterns } = budget.scope;
+  // What has no name is outside of budgets of names. Whose it is, nobody knows.
+  const placed = drivers.filter(
+    ({ resourceName, part }) => part >= leastPart && (patterns !== undefined || resourceName !== null),
+  );
+  const whole = placed.reduce((sum, { part }) => sum + part, 0);
+  return placed.flatMap((driver) => {
     const { resourceName: name } = driver;
-    if (name === null || driver.part < leastPart || !isNamed(budget.scope, name)) return [];
+    if (name === null || !isNamed(budget.scope, name)) return [];
     const scope: BudgetScope = {
       ...{ ...budget.scope, account: [row.account], resource_name: [name] },
       ...(row.workspace === null ? {} : { workspace: [row.workspace] }),
       ...(row.resource_type === null ? {} : { resource_type: [row.resource_type] }),
       ...(row.billing_dimension === null ? {} : { billing_dimension: [row.billing_dimension] }),
     };
-    return [{ budget: { name: budget.name, scope }, key: row.anomaly_key, driver, start, end }];
+    return [{ budget: { name: budget.name, scope }, key: row.anomaly_key, driver, whole, start, end }];
   });
 }
 
