@@ -93,13 +93,13 @@ export function parseRetryAfter(header: string | undefined, answerDate: string |
   return Math.max(0, until - (Number.isNaN(from) ? Date.now() : from));
 }
 
-/** A clock with an earlier year was never set. */
-const earliestDate = Date.UTC(2020, 0, 1);
+/** A clock that shows another time was never set, or lies. */
+const [earliestDate, latestDate] = [Date.UTC(2020, 0, 1), Date.UTC(2200, 0, 1)];
 
-/** The instant of a Date header; undefined if missing, malformed, or from a clock that was never set. */
+/** The instant of a Date header; undefined if missing, malformed, or from a clock that cannot be right. */
 export function parseDate(header: string | undefined): number | undefined {
   const instant = header === undefined ? Number.NaN : parseHttpDate(header.trim());
-  return instant >= earliestDate ? instant : undefined;
+  return instant >= earliestDate && instant < latestDate ? instant : undefined;
 }
 
 /** Milliseconds since 1970, or NaN; both forms are UTC. */

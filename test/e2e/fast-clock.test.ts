@@ -328,6 +328,7 @@ describe.concurrent('no alert about the clock is raised', () => {
     ['no Date', undefined],
     ['an invalid Date', 'yesterday'],
     ['the Date of a clock that was never set', 'Thu, 01 Jan 1970 00:00:10 GMT'],
+    ['a Date that no clock shows yet', 'Fri, 31 Dec 9999 23:59:59 GMT'],
     ['a Date before the costs in the response', httpDate('2026-09-02T00:00:00Z')],
   ])('if the platform sends %s', async (_, date) => {
     const dir = await newProject();
