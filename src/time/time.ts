@@ -121,12 +121,15 @@ export function hoursIn(window: Window): number {
 }
 
 const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+/** The years that DuckDB reads: 1 to 9999. */
+const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 const calendarDate = /^\d{4}-\d{2}-\d{2}$/;
 const calendarMonth = /^\d{4}-\d{2}$/;
 const daysAgo = /^-(\d{1,5})d$/;
 
 /**
- * The instant of an RFC 3339 text with an offset; undefined for any other text, or for an impossible date.
+ * The instant of an RFC 3339 text with an offset; undefined for any other text, for an impossible date, or for one whose year
+ * in UTC is none from 1 to 9999.
  * Fractions below a millisecond are cut.
  */
 export function parseRfc3339(text: string): Instant | undefined {
@@ -137,7 +140,7 @@ export function parseRfc3339(text: string): Instant | undefined {
   const day = Date.parse(`${date}T00:00:00Z`);
   if (Number.isNaN(day) || formatInstant(day).slice(0, 10) !== date) return undefined;
   const instant = Date.parse(`${date}T${clock}${fraction.slice(0, 4)}${offset.toUpperCase()}`);
-  return Number.isNaN(instant) ? undefined : instant;
+  return instant >= earliest && instant <= latest ? instant : undefined;
 }
 
 /** An instant without its seconds. */
