@@ -17,6 +17,8 @@ interface Reading {
 const longestRunMs = dayMs;
 /** A platform without pages may cut a listing here without a word. */
 const usualPageSize = 20;
+/** No machine has more memory. */
+const maxMemoryMb = 2 ** 31 - 1;
 
 /**
  * Compares the last complete day of jobs with the executions that the platform lists, the dearest jobs first, and records what
@@ -70,7 +72,8 @@ async function usedOn(day: Instant, job: BilledResource, reading: Reading): Prom
   for (const { metadata, spec } of listed) {
     if (msOn(day, metadata['startedAt'] ?? metadata['createdAt'], metadata['completedAt'], now) === 0) continue;
     const { memoryOverride } = (spec ?? {}) as { readonly memoryOverride?: unknown };
-    const memoryMb = Number(memoryOverride) > 0 ? Number(memoryOverride) : job.memoryMb;
+    const override = Number(memoryOverride);
+    const memoryMb = override > 0 && override <= maxMemoryMb ? override : job.memoryMb;
     const run = await itemsOf(
       otherListings.tasks,
       { jobId: name, executionId: metadata.name },

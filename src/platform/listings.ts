@@ -435,7 +435,7 @@ function isPreview(version: string): boolean {
 
 interface ReadPage extends Page {
   readonly items: readonly RawResource[];
-  /** The platform's count; undefined if there is none, or only a lower bound. */
+  /** The platform's count; undefined if there is none, only a lower bound, or no whole number. */
   readonly total: number | undefined;
   readonly doubt: string | undefined;
   readonly isPaged: boolean;
@@ -490,7 +490,7 @@ export function readListingPage(
   if (!isNullOr('string', nextCursor)) refuse('meta.nextCursor', nextCursor, 'a text');
   const next = typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined;
   const more = typeof hasMore === 'boolean' ? hasMore : next !== undefined;
-  const counted = typeof total === 'number' ? total : undefined;
+  const counted = Number.isSafeInteger(total) ? Number(total) : undefined;
 
   const { data } = body;
   // Some JSON encoders write an empty list as null or omit it; accept that only if nothing contradicts it.

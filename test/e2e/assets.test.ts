@@ -270,7 +270,7 @@ test('what executions explain of the billed compute of jobs is asked for once a 
     if (seen.path === '/v0/jobs/etl/executions')
       return [
         { metadata: { id: 'x-3', ...ran(at('09-03', '05:00:00'), at('09-03', '06:00:00')) } },
-        { metadata: { id: 'x-2', ...inTheMorning } },
+        { metadata: { id: 'x-2', ...inTheMorning }, spec: { memoryOverride: 1e308 } },
         { metadata: { id: 'x-1', ...overMidnight }, spec: { memoryOverride: 1024 } },
         { metadata: { id: 'x-0', ...ran(at('08-30', '05:00:00'), at('08-30', '06:00:00')) } },
       ];
@@ -287,7 +287,7 @@ test('what executions explain of the billed compute of jobs is asked for once a 
   ).toEqual([
     {
       ...{ resource_name: 'etl', day_start: '2026-09-02 00:00:00', executions: 2, tasks: 3 },
-      // 10 seconds with 1 GB, and twice 30.5 seconds with 2 GB.
+      // 10 seconds with 1 GB, and twice 30.5 seconds with 2 GB: no machine has 1e308 MB.
       ...{ task_usage: '132.000000000', difference: '-32.000000000' },
     },
   ]);

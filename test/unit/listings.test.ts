@@ -180,6 +180,7 @@ describe('pages of a listing (2.13)', () => {
     ['nextCursor null', { data: [item('a')], meta: { hasMore: false, nextCursor: null, total: 1 } }],
     ['a cursor on the last page', { data: [item('a')], meta: { hasMore: false, nextCursor: 'c9', total: 1 } }],
     ['unknown fields', { data: [item('a')], meta: { hasMore: false, pages: 1 }, links: {} }],
+    ['a total that is no count', { data: [item('a')], meta: { hasMore: false, total: 1e300 } }],
   ])('with %s, this was the last page', async (_, body) => {
     const server = await startServer(answer(body));
     const { names, pages } = await read(server.url);
