@@ -135,13 +135,12 @@ describe('parseRfc3339', () => {
     expect(parseRfc3339('2026-10-01')).toBeUndefined();
   });
 
-  test.each([
-    '9999-12-31T23:59:59-01:00',
-    '0001-01-01T00:00:00+01:00',
-    '0000-06-01T00:00:00Z',
-  ])('refuses %s, whose year in UTC the books cannot store', (text) => {
-    expect(parseRfc3339(text)).toBeUndefined();
-  });
+  test.each(['9999-12-31T23:59:59-01:00', '0001-01-01T00:00:00+01:00', '0000-06-01T00:00:00Z'])(
+    'refuses %s, whose year in UTC the books cannot store',
+    (text) => {
+      expect(parseRfc3339(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('parseDuration', () => {
