@@ -79,8 +79,8 @@ export function startAgain(commandLine: string): NextStep {
 
 /** The next step if the token sees less than before. */
 export const reducedAccessStep: NextStep = act(
-  'give the account an admin token and run "costbook ingest" again, or run "costbook ingest --accept-reduced-access" ' +
-    'once to confirm.',
+  'give the account an admin token and run "costbook ingest" again. If it shall keep this token, run "costbook ingest ' +
+    '--accept-reduced-access" once: new costs without a resource UUID, such as those of volumes, then have no workspace.',
   'ingest',
 );
 
@@ -147,13 +147,14 @@ interface DifferingWindow {
   readonly failingSince?: string | undefined;
 }
 
+/** The window that has differed on most nights, of several the last: windows are given newest first. Pure. */
+export function longestDiffering<T extends DifferingWindow>(windows: readonly T[]): T | undefined {
+  return windows.toSorted((a, b) => (a.nights ?? 0) - (b.nights ?? 0)).at(-1);
+}
+
 /** The next step for windows that differ: to wait, and after three nights to act; it names the one that is counted. Pure. */
 export function unprovenStepAfter(windows: readonly DifferingWindow[]): NextStep {
-  const longest = windows.reduce<DifferingWindow>(
-    (one, other) => ((other.nights ?? 0) >= (one.nights ?? 0) ? other : one),
-    {},
-  );
-  const { start, end, nights = 0, failingSince } = longest;
+  const { start, end, nights = 0, failingSince } = longestDiffering(windows) ?? {};
   if (nights === 0) return unprovenStep;
   const send = `send the platform's support what "costbook sql 'from reconciliation where not proven'" prints.`;
   const since = failingSince === undefined ? '' : `, since the night of ${failingSince}`;

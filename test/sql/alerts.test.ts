@@ -212,6 +212,20 @@ describe('facts about the data', () => {
       const facts = await factsOf({ ...fresh, ...given, unproven });
       return facts.flatMap((fact) => (fact.kind === 'unproven' ? fact.windows : []))[0];
     };
+    // Of windows that differ for as long, the alert shows the oldest, which its step names.
+    const days = ['01', '02', '03', '04'].map((day) => ({
+      window_start: `2026-08-${day}`,
+      window_end: `2026-08-${day} 06:00:00`,
+    }));
+    const [four] = await factsOf({ ...fresh, unproven: days, reconciliation: failedOn('10', '11') });
+    expect(four?.kind === 'unproven' && four.windows.map(({ start }) => start.slice(8, 10))).toEqual([
+      '04',
+      '03',
+      '01',
+    ]);
+    expect(four?.kind === 'unproven' && stepOf(four).words).toContain(
+      '2026-08-01T00:00:00Z/2026-08-01T06:00:00Z has differed',
+    );
     const twice = { nights: 2, failingSince: '2026-09-10' };
     expect(await failing({ ...proven, reconciliation: failedOn('10', '11') })).toMatchObject(twice);
     expect(await failing({ reconciliation: failedOn('08', '10', '11') })).toMatchObject(twice);

@@ -1,4 +1,4 @@
-import { unprovenStepAfter } from '../../base/next-step.ts';
+import { longestDiffering, unprovenStepAfter } from '../../base/next-step.ts';
 import { cents, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../../money/money.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause } from '../causes.ts';
@@ -44,7 +44,8 @@ const windowsShown = 3;
 function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] {
   const all = windowsOf(unproven);
   const newest = all.slice(0, windowsShown);
-  const [oldest] = all.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0));
+  // Of several, the oldest, as the step names it.
+  const oldest = longestDiffering(all);
   const shown = oldest === undefined || newest.includes(oldest) ? newest : [...newest.slice(0, -1), oldest];
   return shown.map(({ costDifference, nights, failingSince, ...window }) => ({
     ...window,
