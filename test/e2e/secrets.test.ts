@@ -1,4 +1,4 @@
-// Second tier: Every command with every trouble, searched for secrets.
+// Second tier: Every command with every trouble that it can meet, searched for secrets.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
