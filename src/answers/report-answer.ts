@@ -15,7 +15,7 @@ import {
   costColumnOf,
   fileReader,
   incompleteness,
-  type Question,
+  keepRows,
   signsOf,
 } from '../reports/formats/index.ts';
 import {
@@ -68,7 +68,7 @@ import {
 import { nearest, quoted } from '../text/choices.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
 import { completeness } from '../warehouse/ledger/index.ts';
-import { readSql } from '../warehouse/sql/index.ts';
+import { columnsNamed, readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlColumn } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { ChildContext } from './context.ts';
@@ -342,7 +342,11 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
       const inBoth = await answerInCurrency(line, context, { ...own, columns: answered }, opened);
       const { report: shaped, parameters, columns, currency } = inBoth;
       const about = { values, state, evaluated, besides, currency, columns };
-      const answering: Question = { connection, query: orderedQuery(shaped, focus?.columns), parameters };
+      const ordered = { connection, query: orderedQuery(shaped), parameters };
+      // The lake asks for its own tables.
+      const kept = lake === undefined ? await keepRows(ordered) : ordered;
+      const answering = focus === undefined ? kept : { ...kept, query: columnsNamed(kept.query, focus.columns) };
+      const shown = { ...shaped, file: { ...shaped.file, text: kept.query }, wrapping: undefined };
       const totals = line.totals ? expectTotals(shaped, columns) : [];
       const published = await publishReport({
         report: { ...report, totals: shaped.totals, converted: shaped.converted ?? [] },
@@ -369,7 +373,7 @@ async function answerOnce(input: CommandInput, context: ChildContext): Promise<n
       });
       context.published?.({ reportFolder: place.reportFolder, folder: published.folder });
       context.progress('reading the answer');
-      const answer = { ...about, report: shaped, published, totals, isExcel: excel !== undefined };
+      const answer = { ...about, report: shown, published, totals, isExcel: excel !== undefined };
       context.count?.({
         rows: published.manifest.rows,
         files: published.manifest.files.length,

@@ -1,3 +1,4 @@
+import { keepAnswer, keptAnswer } from '../../warehouse/sql/index.ts';
 import type { Connection, SqlParameters } from '../../warehouse/store/index.ts';
 import type { CostColumn, Figures } from './figures.ts';
 
@@ -7,6 +8,15 @@ export interface Question {
   /** It must define an order, so that the same answer always gives the same bytes. */
   readonly query: string;
   readonly parameters: SqlParameters;
+}
+
+/**
+ * Asks once and keeps the rows, for those who read them several times: figures, each format, and what is shown. A connection
+ * keeps the rows of its last question.
+ */
+export async function keepRows({ connection, query, parameters }: Question): Promise<Question> {
+  await connection.run(keepAnswer(query), parameters);
+  return { connection, query: keptAnswer, parameters: {} };
 }
 
 /** Options of a format. */

@@ -5,7 +5,7 @@ export type { CurrencyOfAnswer } from './currency-words.ts';
 export { headerOf, ownerText } from './excel.ts';
 export { factsOf, writeAnswer } from './export.ts';
 export { costColumnOf, figuresOfQuery, fileReader } from './figures.ts';
-export type { FormatOptions, Question } from './format.ts';
+export { type FormatOptions, keepRows, type Question } from './format.ts';
 export { jsonLines, jsonRows } from './json.ts';
 export { loadArrow } from './kinds/arrow.ts';
 export { writeParquet } from './parquet.ts';

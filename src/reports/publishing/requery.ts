@@ -16,6 +16,7 @@ import type { BooksAnswer, KnownExports } from '../exports/verify-exports.ts';
 import { columnsOf } from '../formats/columns.ts';
 import { completenessOf } from '../formats/completeness.ts';
 import { costColumnOf, figuresOfQuery } from '../formats/figures.ts';
+import { keepRows } from '../formats/format.ts';
 import { lakeSha256 } from '../lake/publish.ts';
 import { lakeFacts } from '../lake/requery.ts';
 import { orderedQuery, type Report, selectOf } from '../questions/catalogue.ts';
@@ -272,9 +273,9 @@ async function answerFacts(
   { manifest, folder, intact, values }: Exported,
   files: Connection,
 ): Promise<ExportDifferences> {
-  const { report: shaped, parameters } = await shape(connection, report, values);
-  const query = orderedQuery(shaped);
-  const columnsNow = await columnsOf(connection, selectOf(shaped), parameters);
+  const { report: shaped, parameters: given } = await shape(connection, report, values);
+  const columnsNow = await columnsOf(connection, selectOf(shaped), given);
+  const { query, parameters } = await keepRows({ connection, query: orderedQuery(shaped), parameters: given });
   // The report's own column: a manifest may come from anybody, and name whatever it likes.
   const column = costColumnOf(columnsNow, report.file.header['cost']);
   const { rows, cost } = await figuresOfQuery(connection, query, parameters, column);

@@ -40,7 +40,7 @@ export interface Report {
   /** The columns that `inCurrency` added. */
   readonly converted?: readonly string[];
   /** SQL before and after its own, from `shape`. */
-  readonly wrapping?: { readonly before: string; readonly after: string };
+  readonly wrapping?: { readonly before: string; readonly after: string } | undefined;
 }
 
 /** How an answer is shown on a screen. */

@@ -19,6 +19,8 @@ export {
   fromSource,
   inOrder,
   instantCell,
+  keepAnswer,
+  keptAnswer,
   makeEngineAnswer,
   monthsOf,
   noRowsOf,

@@ -496,6 +496,14 @@ export function insertRestoredRows({ name }: LedgerTable, columns: readonly stri
   return `insert into ledger.${quoted(name)} by name ${rows}`;
 }
 
+/** Keeps the rows of a query in their order, in the table `keptAnswer`. The query keeps its own lines. */
+export function keepAnswer(query: string): string {
+  return `create or replace temp table kept_answer as ${query}`;
+}
+
+/** The rows that `keepAnswer` keeps. */
+export const keptAnswer = fromSource('temp.main.kept_answer');
+
 /** The table with the answer of a cluster. */
 export const engineAnswerTable = 'temp.main.engine_answer';
 
