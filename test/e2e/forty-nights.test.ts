@@ -1,4 +1,4 @@
-// Second tier, long: Forty nights of one project against a golden transcript.
+// Second tier, long: The nights of six weeks of one project against a golden transcript.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -22,6 +22,25 @@ const check = `--! about: No hour costs more than 9 USD.
 select bucket_start, resource_name, cost from costs where cost > 9
 `;
 
+/** Nights without a run: the next one catches up. Others without news show that nothing is sent twice. */
+const off = new Set(
+  [
+    '09-22',
+    '09-23',
+    '09-26',
+    '09-27',
+    '09-28',
+    '09-29',
+    '10-06',
+    '10-10',
+    '10-11',
+    '10-14',
+    '10-25',
+    '10-27',
+    '10-28',
+  ].map((day) => `2026-${day}`),
+);
+
 /** Days of two months: each costs 2 USD in its sixth hour, unless the story says otherwise. */
 function truth(now: string, changes: Readonly<Record<string, number>>): Fact[] {
   const days: string[] = [];
@@ -32,7 +51,7 @@ function truth(now: string, changes: Readonly<Record<string, number>>): Fact[] {
 }
 
 /** The nights of the story, by day: what happens before the run of that night, or during it. */
-test('forty nights send every alert once, as in the golden transcript', { timeout: 900_000 }, async () => {
+test('the nights of six weeks send every alert once, as in the golden transcript', { timeout: 900_000 }, async () => {
   const { dir, platform } = await projectWithPlatform();
   const sink = await startSink();
   await mkdir(join(dir, 'jobs'));
@@ -125,6 +144,7 @@ test('forty nights send every alert once, as in the golden transcript', { timeou
   const lines: string[] = [];
   for (let night = 0; night < 40; night += 1) {
     const day = new Date(Date.parse('2026-09-21') + night * 86_400_000).toISOString().slice(0, 10);
+    if (off.has(day)) continue;
     const now = `${day}T02:15:00Z`;
     const { words, happens, runs = [] } = story[day] ?? { words: '' };
     happens?.();

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 
 /** The seed that draws the same cases in every run: what CI runs. */
-const fixedSeed = 1;
+export const fixedSeed = 1;
 
 /** How many cases a test takes: few in every run, more in one that draws new ones. */
 export function casesOf({ fixed, fresh }: { fixed: number; fresh: number }): number {
