@@ -29,10 +29,10 @@ describe.each(Object.keys(shapes))('books of %s', (name) => {
 
   test('show the figures of the catalogue on every surface at hours of a whole day', async () => {
     const names = Object.keys(surfaces);
-    // Of two books, one is asked at even hours and one at odd ones; each surface at every fourth of them, in turn.
-    const steps = casesOf({ fixed: 4, fresh: 12 });
+    // Four books are asked at all 24 hours between them; each surface at every fourth of a book's, in turn.
+    const steps = casesOf({ fixed: 6, fresh: 12 });
     for (let step = 0; step < steps; step += 1) {
-      const hours = (24 / steps) * step + (place % 2);
+      const hours = (24 / steps) * step + (place % (24 / steps));
       const now = loaded + hours * 3_600_000;
       const asked = names.filter((_, index) => (index + step + place) % 4 === 0);
       const found = differences(await shownAt(given, now, asked), await catalogueOf(given, now));
