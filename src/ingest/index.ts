@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import {
   type CostbookError,
+  exitCodeOf,
   exitCodes,
   PlatformError,
   RefusedAnswerError,
@@ -74,7 +75,8 @@ const lostAccessCodes: readonly string[] = ['reduced_access', 'reduced_totals'];
  * Brings the books of every account up to date: fetches what is missing up to the last complete hour, and young hours
  * again. Several accounts are in progress at once; requests and windows are shared fairly among them. An account that
  * fails or is slow does not stop the others; its failure is in its summary. Returns the summaries in the order of the
- * configuration. Throws failures of this machine, bugs and signals, which end the ingest.
+ * configuration. Throws failures of this machine and signals, which end the ingest, and a bug that the answers of one account
+ * met, once the others are done.
  */
 export async function ingest(request: IngestRequest, tools: IngestTools): Promise<AccountSummary[]> {
   const clock = openRunClock(request, tools);
@@ -86,12 +88,16 @@ export async function ingest(request: IngestRequest, tools: IngestTools): Promis
   const settled = await Promise.allSettled(
     request.config.accounts.map((account) =>
       atOnce(() => bringUpToDate(account, request, ours, { clock, shared })).catch((error: unknown) => {
-        if (!ours.signal.aborted) abort.abort(error);
+        if (exitCodeOf(error) !== exitCodes.bug && !ours.signal.aborted) abort.abort(error);
         throw error;
       }),
     ),
   );
-  if (settled.some(({ status }) => status === 'rejected')) ours.signal.throwIfAborted();
+  const failed = settled.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') {
+    ours.signal.throwIfAborted();
+    throw failed.reason;
+  }
   return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
