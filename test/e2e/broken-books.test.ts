@@ -45,8 +45,7 @@ async function expectNoWrongNumber(dir: string): Promise<'right' | 'refused'> {
 }
 
 async function expectWhole(dir: string): Promise<void> {
-  expect(await expectNoWrongNumber(dir)).toBe('right');
-  expect(await costsIn(dir)).toEqual(books.costs); // DuckDB itself, without our guards
+  expect(await costsIn(dir)).toEqual(books.costs); // DuckDB itself, without our guards, which status goes through
   const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
   expect({ exitCode: status.exitCode, out: status.stdout.split('\n')[0] }, status.stderr).toEqual({
     exitCode: 0,
@@ -109,8 +108,6 @@ test.concurrent.each(Object.keys(breakages))(
     if (!healedAlone.includes(name)) return;
     expect((await runCli(['repair', '--dir', alone])).exitCode).toBe(0);
     await expectWhole(alone);
-    expect((await runCli(['rebuild', '--into', join(alone, 'rebuilt.duckdb'), '--dir', alone])).exitCode).toBe(0);
-    expect((await ingest(alone, platform, { now })).exitCode).toBe(0);
   },
 );
 
@@ -312,7 +309,6 @@ describe.concurrent('books that cannot be written', () => {
 
   test.each([
     ['half a warehouse', 4],
-    ['no warehouse', 4],
     ['an older warehouse', 4],
   ] as const)(
     'as of %s notify once, with what can be trusted; metrics have the failure, and the end is reported',
@@ -564,6 +560,7 @@ async function changeValue(
 
 describe.concurrent('a damaged journal of whole books', () => {
   type Journal = Awaited<ReturnType<typeof journalOf>>;
+  // Only the first one tries every command; all of them read the journal in one place.
   test.each<[string, (journal: Journal) => Promise<unknown>]>([
     ['its first line', ({ replace }) => replace(0, 'junk')],
     ['a line in the middle', ({ lines, replace }) => replace(4, lines[4]?.slice(0, -20))],
@@ -577,7 +574,7 @@ describe.concurrent('a damaged journal of whole books', () => {
     ['its second half', async ({ path }) => truncate(path, Math.floor((await stat(path)).size / 2))],
     ['all of it', ({ path }) => rm(path)],
     ['its folder', ({ path }) => rm(join(path, '..'), { recursive: true })],
-  ])('in %s is named by status and doctor, and repair restores it from the books', async (_, damage) => {
+  ])('in %s is named by status and doctor, and repair restores it from the books', async (place, damage) => {
     const dir = await books.broken();
     await damage(await journalOf(dir));
     const run = (...args: string[]) => runCli([...args, '--dir', dir]);
@@ -585,8 +582,12 @@ describe.concurrent('a damaged journal of whole books', () => {
     for (const command of [
       ['status', '--exit-code', '--now', now],
       ['doctor', '--offline', '--now', now],
-      ['rebuild', '--into', into],
-      ['alert', '--dry-run', '--now', now],
+      ...(place === 'its first line'
+        ? [
+            ['rebuild', '--into', into],
+            ['alert', '--dry-run', '--now', now],
+          ]
+        : []),
     ]) {
       const { exitCode, stdout, stderr } = await run(...command);
       expect({ command, exitCode, step: `${stdout}${stderr}`.includes('"costbook repair"') }).toEqual({
@@ -603,7 +604,6 @@ describe.concurrent('a damaged journal of whole books', () => {
     expect(JSON.parse(repaired.stdout).lost).toEqual({ loads: [], journal: [] });
     const rebuilt = await run('rebuild', '--into', into, '--json');
     expect(JSON.parse(rebuilt.stdout), rebuilt.stderr).toMatchObject({ identical: true });
-    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
     await expectWhole(dir);
   });
 });
