@@ -1,6 +1,6 @@
 --! about: CTEs that say when the series of own were used first and last, from days that are summed in advance (days, named,
 --! about: used_types): what the CTEs of idle_resources need. They need own: visible series with is_storage and known_until,
---! about: the start of a day, as the report idle ends with one. Whoever owns a part of a resource ($is_owner) learns whether any
+--! about: the start of a day, as the report idle ends with one. An owner of a part of a resource ($is_owner) learns whether any
 --! about: part is used, and nothing of its cost.
 days as (
   select own.*, days.bucket_start, days.cost, days.first_bucket, days.last_used_bucket

@@ -1,4 +1,4 @@
-import { keepAnswer, keptAnswer } from '../../warehouse/sql/index.ts';
+import { storeAnswer, storedAnswer } from '../../warehouse/sql/index.ts';
 import type { Connection, SqlParameters } from '../../warehouse/store/index.ts';
 import type { CostColumn, Figures } from './figures.ts';
 
@@ -15,8 +15,8 @@ export interface Question {
  * keeps the rows of its last question.
  */
 export async function keepRows({ connection, query, parameters }: Question): Promise<Question> {
-  await connection.run(keepAnswer(query), parameters);
-  return { connection, query: keptAnswer, parameters: {} };
+  await connection.run(storeAnswer(query), parameters);
+  return { connection, query: storedAnswer, parameters: {} };
 }
 
 /** Options of a format. */

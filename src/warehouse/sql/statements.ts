@@ -496,13 +496,13 @@ export function insertRestoredRows({ name }: LedgerTable, columns: readonly stri
   return `insert into ledger.${quoted(name)} by name ${rows}`;
 }
 
-/** Keeps the rows of a query in their order, in the table `keptAnswer`. The query keeps its own lines. */
-export function keepAnswer(query: string): string {
-  return `create or replace temp table kept_answer as ${query}`;
+/** Keeps the rows of a query in their order, in the table `storedAnswer`. The query keeps its own lines. */
+export function storeAnswer(query: string): string {
+  return `create or replace temp table stored_answer as ${query}`;
 }
 
-/** The rows that `keepAnswer` keeps. */
-export const keptAnswer = fromSource('temp.main.kept_answer');
+/** The rows that `storeAnswer` keeps. */
+export const storedAnswer = fromSource('temp.main.stored_answer');
 
 /** The table with the answer of a cluster. */
 export const engineAnswerTable = 'temp.main.engine_answer';
