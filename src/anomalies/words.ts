@@ -231,9 +231,6 @@ function monthEndWords({ monthEnd, anomaly, isUp }: AnomalyFact): string {
   return `, in all about ${roughly(monthEnd.impact)}${than} by the end of ${monthName(monthEnd.month)} if it continues`;
 }
 
-/** On its first day, so few hours say little about a whole day. */
-const fewHours = 8;
-
 /** ` in the last 3 hours of the day, about 88 USD on a whole day`; empty if a day of it is not known. */
 function paceWords(fact: AnomalyFact): string {
   const { anomaly, isUp, isOver, firstDay, lastDay, firstHour, pace, dailyImpact, hours: found } = fact;
@@ -245,7 +242,7 @@ function paceWords(fact: AnomalyFact): string {
   if (dailyImpact !== null && dailyImpact !== undefined) return `, about ${roughly(dailyImpact)} on a whole day`;
   if (!isUp || isOver || anomaly === 'price' || firstDay !== lastDay || firstHour === null) return '';
   const hours = 24 - Number(firstHour.slice(11, 13));
-  if (hours > fewHours || pace === null || pace === undefined) return '';
+  if (hours >= 24 || pace === null || pace === undefined) return '';
   return ` in the last ${counted(hours, 'hour')} of the day, about ${roughly(pace)} on a whole day`;
 }
 

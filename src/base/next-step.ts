@@ -93,8 +93,9 @@ export const reducedTotalsStep: NextStep = act(
 
 /** The next step if a workspace has another name on the platform. */
 export const renamedStep: NextStep = act(
-  'if the workspace was renamed, run "costbook ingest --accept-reduced-access" once: its past moves to the new name, and no ' +
-    'amount changes.',
+  'ask who manages the workspaces. If it was renamed, run "costbook ingest --accept-reduced-access" once: its past moves to ' +
+    'the new name, and no amount changes. Then write the new name wherever jobs/*.yaml has the old one. If it was not renamed, ' +
+    'use a token that sees the old one and run "costbook ingest".',
   'ingest',
 );
 

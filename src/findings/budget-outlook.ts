@@ -84,13 +84,16 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
 }
 
 /** `about 828 USD over at the end`, and how much of it is left if what is unusual stops now. */
-function overAtEndWords({ amount, unit, end }: Outlook, over: bigint): string {
-  const head = `about ${about(over, unit)} over at the end`;
-  if (end?.continued !== undefined)
-    return `${head}, ${about(moneyOf(end.continued) - moneyOf(amount), unit)} if it continues`;
-  if (end === undefined || end.stopped === null) return head;
+function overAtEndWords(fact: Outlook, over: bigint): string {
+  return `about ${about(over, fact.unit)} over at the end${otherwiseOver(fact)}`;
+}
+
+/** How much a period ends over its amount in the other case: `, 1,653 USD if it continues`, or `, 111 USD if stopped now`. Pure. */
+export function otherwiseOver({ amount, unit, end }: Pick<Outlook, 'amount' | 'unit' | 'end'>): string {
+  if (end?.continued !== undefined) return `, ${about(moneyOf(end.continued) - moneyOf(amount), unit)} if it continues`;
+  if (end === undefined || end.stopped === null) return '';
   const rest = moneyOf(end.stopped) - moneyOf(amount);
-  return `${head}, ${rest > 0n ? about(rest, unit) : 'nothing'} if stopped now`;
+  return `, ${rest > 0n ? about(rest, unit) : 'nothing'} if stopped now`;
 }
 
 /**

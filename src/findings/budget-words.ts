@@ -6,7 +6,7 @@ import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
 import type { BudgetAlertFact, Threshold } from './budget-fact.ts';
-import { type BudgetOutlook, budgetOutlook, endIfStopped } from './budget-outlook.ts';
+import { type BudgetOutlook, budgetOutlook, endIfStopped, otherwiseOver } from './budget-outlook.ts';
 import type { Words } from './words.ts';
 
 /** A threshold as its message needs it. */
@@ -209,13 +209,13 @@ function forecastOf(fact: BudgetWords, { value }: Forecast): string {
   return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share})`;
 }
 
-/** `5718.34 USD expected in 2026-12, about 218 USD over its 5500.00 USD`, or its share of the amount if it is not above it. */
+/** `5718.34 USD expected in 2026-12, about 218 USD over its 5500.00 USD, 40 USD if stopped now`; or its share of the amount. */
 function forecastTitle(fact: BudgetWords, forecast: Forecast): string {
   const { amount, unit, period } = fact;
   const over = moneyOf(forecast.value) - moneyOf(amount);
   if (over <= 0n) return forecastOf(fact, forecast);
   const excess = `about ${roughly(over, unit)} over its ${inUnit(amount, unit)}`;
-  return `${inUnit(forecast.value, unit)} expected in ${period}, ${excess}`;
+  return `${inUnit(forecast.value, unit)} expected in ${period}, ${excess}${otherwiseOver(fact)}`;
 }
 
 function ofAmount({ amount, unit }: BudgetWords, value: string): string {

@@ -247,8 +247,17 @@ function failedRun({
 }
 
 /** What concerns no run: messages that wait, exports of other books, dates that a fast clock wrote. */
-function otherProblems({ alerts, earlierBooks, futureDates }: ProblemsAsked): readonly Problem[] {
+function otherProblems({ alerts, earlierBooks, futureDates, space, unstored }: ProblemsAsked): readonly Problem[] {
   return [
+    ...(space.free >= space.needed || unstored.some(({ key }) => key === diskKey)
+      ? []
+      : [
+          {
+            ...{ key: diskKey, subject: 'disk', found: 'the disk of this project is almost full' },
+            follows: ['the next run may stop before it loads new costs; none is lost, because a later run loads them'],
+            next: act(`${fullDiskRemedy(space)}.`),
+          },
+        ]),
     ...alerts.waiting.map(({ sink, found, next }) => ({ key: `sink/${sink}`, subject: `sink ${sink}`, found, next })),
     ...(earlierBooks === null
       ? []

@@ -37,7 +37,7 @@ export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined
   const isEmpty = empty.days >= accessDays;
   if (!isLess && !isEmpty && workspacesGone.length === 0) return undefined;
   if (!isLess && !isEmpty && workspacesGone.every((name) => renames.some(({ workspace }) => workspace === name))) {
-    const names = renames.map(({ workspace, newName }) => `${workspace} is probably ${newName} now`);
+    const names = renames.map(({ workspace, newName }) => `workspace ${workspace} is probably named ${newName} now`);
     const same = 'the platform reports the same cost on the same days under a name that the books do not have';
     return { code: 'reduced_totals', found: `${names.join(', ')}: ${same}`, next: renamedStep };
   }
