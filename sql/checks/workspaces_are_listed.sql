@@ -1,5 +1,5 @@
---! about: Each workspace with costs in the last 30 days has a resource that a listing showed. Otherwise nobody is named as the
---! about: owner of its costs: the token does not reach the workspace, or the platform lists it only by another name.
+--! about: Each workspace with costs in the last 30 days has a resource that a listing showed. Otherwise its costs
+--! about: have no labels, so no owners by label: the token does not reach the workspace, or the platform lists it only by another name.
 --! severity: warn
 with
 --! include: unlisted_workspaces

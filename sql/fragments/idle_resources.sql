@@ -104,7 +104,20 @@ detached as (
   where resource_type = 'volume' and valid_to is null and attached_to is null
   group by account, workspace, resource_name
 ),
--- Volumes that a resource mounts are in use. If no state has mounts, nothing is known about any volume.
+-- Workspaces of which the newest listings of all that mounts volumes and runs images were read to their end. Of the others
+-- nobody knows what is in use.
+workloads_known as (
+  select listings.account, reached.workspace
+  from listings
+  join (select distinct account, workspace from states) as reached
+    on reached.account = listings.account and reached.workspace = coalesce(listings.token_workspace, reached.workspace)
+  where listings.is_last
+    and listings.outcome = 'read'
+    and listings.resource_type in ('agent', 'job', 'mcp_server', 'sandbox')
+  group by listings.account, reached.workspace
+  having count(distinct listings.resource_type) = 4
+),
+-- Volumes that a resource mounts are in use.
 mounted as (
   select distinct series.account, series.workspace, series.resource_name
   from ledger.volume_mounts as mounts
@@ -119,7 +132,6 @@ mounted as (
         and detached.since <= named.known_until - to_days($days)
     )
 ),
-mounts_known as (select distinct account from ledger.resources where volumes is not null),
 -- Usage that is the same in every hour is that of the warm instances alone. Only resources with some are read.
 warm_hours as (
   select
@@ -153,7 +165,7 @@ signals as (
     resources.*,
     used_types.account is not null as has_usage,
     newest.* exclude (account, workspace, resource_type, resource_name),
-    resources.resource_type = 'volume' and mounts_known.account is not null as is_unmounted,
+    coalesce(resources.resource_type = 'volume', false) as is_unmounted,
     coalesce(
       resources.storage_cost_of_last_day > 0
         and coalesce(resources.last_used_end, resources.storage_start) <= resources.known_until - to_days($days)
@@ -178,7 +190,14 @@ signals as (
     and warm.workspace = resources.workspace
     and warm.resource_type = resources.resource_type
     and warm.resource_name = resources.resource_name
-  left join mounts_known on mounts_known.account = resources.account
+  left join workloads_known
+    on workloads_known.account = resources.account and workloads_known.workspace = resources.workspace
+  left join detached
+    on detached.account = resources.account
+    and detached.workspace = resources.workspace
+    and detached.resource_name = resources.resource_name
+    and detached.since <= resources.known_until - to_days($days)
+    and resources.resource_type = 'volume'
   anti join mounted
     on mounted.account = resources.account
     and mounted.workspace is not distinct from resources.workspace
@@ -186,6 +205,9 @@ signals as (
     and resources.resource_type = 'volume'
   where resources.cost_of_last_day > 0
     and ($workspace is null or resources.workspace = $workspace)
+    and (
+      resources.resource_type is distinct from 'volume' or workloads_known.account is not null or detached.account is not null
+    )
 ),
 unused as (
   select
@@ -262,6 +284,7 @@ held as (
     and resource_use.resource_type = 'image'
     and resource_use.resource_name = images.resource_name
   where images.resource_type = 'image' and images.valid_to is null
+    and (images.account, images.workspace) in (from workloads_known)
     and not exists (
       from listed_states as workloads
       left join (
@@ -284,6 +307,7 @@ held as (
     count(*) || ' snapshot' || case when count(*) = 1 then '' else 's' end || ' of a sandbox that is gone'
   from listed_states as snapshots
   where resource_type = 'snapshot' and valid_to is null
+    and (account, workspace) in (from workloads_known)
     and not exists (
       from listed_states as sandboxes
       where sandboxes.account = snapshots.account

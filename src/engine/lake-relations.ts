@@ -21,6 +21,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   focus_dimensions: [],
   forecast_outcomes: [],
   forecasts: [],
+  listings: [],
   loads: [],
   mounted_labels: [],
   reconciliation: [],

@@ -69,10 +69,11 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
   ]);
   const sorted = [...owners].sort((a, b) => Number(b['cost']) - Number(a['cost']));
   const total = sum(sorted.map((row) => String(row['cost'])));
+  const closedAt = closed.find(({ month }) => month === asked.start)?.closedAt;
   const note =
     through < asked.end
       ? `all hours in the books; those from ${shownInstant(state.completeThrough)} on may still grow`
-      : billedNote(asked.month, sorted, total, closed.find(({ month }) => month === asked.start)?.closedAt);
+      : billedNote(asked.month, sorted, total, closedAt);
   return {
     ...page,
     status: problems.length === 0 ? 200 : 400,
@@ -82,7 +83,11 @@ ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
   height: 60 + 30 * Math.min(sorted.length, topOwners + 1),
   actions: actionsOf(asked, sorted),
 })}
-<section>${ownersTable(asked, sorted, total)}</section>
+<section>${ownersTable(asked, sorted, total, closedAt !== undefined)}${
+      closedAt === undefined
+        ? ''
+        : html`<p>The statement of the month says <a href="/months/${asked.month}">what each owner was billed</a>: these are the current costs, by today's rules.</p>`
+    }</section>
 <div class="grid">
 <section>${unallocatedTable(unallocated)}</section>
 <section>${labelsTable(asked.month, labels)}${neverListedWords(listed)}</section>
@@ -284,21 +289,27 @@ function nameOf(row: SqlRow, dimension: string): string {
   return named(row['owner'] === null ? null : String(row['owner']), `no ${dimension}`);
 }
 
-/** The columns of what the month bills besides the costs of its own hours; none if it bills nothing besides. */
-function billedBesides(rows: readonly SqlRow[]): { head: string; name: string; isSigned: boolean }[] {
+/**
+ * The columns of what the month bills besides the costs of its own hours; none if it bills nothing besides. A month that is closed
+ * has none: it billed its owners by the rules and shares of its close, and the costs here have today's.
+ */
+function billedBesides(
+  rows: readonly SqlRow[],
+  isClosed: boolean,
+): { head: string; name: string; isSigned: boolean }[] {
+  if (isClosed) return [];
   const shown = [
-    { head: 'Billed later', name: 'billed_later', isSigned: true },
     { head: 'Corrections', name: 'correction_cost', isSigned: true },
     { head: 'Invoice difference', name: 'invoice_difference', isSigned: true },
   ].filter(({ name }) => rows.some((row) => row[name] !== null && /[1-9]/.test(String(row[name]))));
   return shown.length === 0 ? [] : [...shown, { head: 'Billed', name: 'billed_cost', isSigned: false }];
 }
 
-function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string): Markup {
+function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string, isClosed: boolean): Markup {
   const { dimension } = asked;
   const [first] = rows;
   const comparedEnd = first?.['compared_end'];
-  const others = billedBesides(rows);
+  const others = billedBesides(rows, isClosed);
   const cell =
     (name: string, isSigned = false) =>
     (row: SqlRow) =>

@@ -164,23 +164,25 @@ function seriesOf(
 ): ExactAnswer[] {
   const { first, number, key } = columns;
   const places = new Map(labels.map((label, index) => [label, index]));
-  const found = new Map<string, { values: unknown[][]; total: number }>();
+  const found = new Map<unknown, { name: string; values: unknown[][]; total: number }>();
   for (const row of rows) {
     const place = places.get(String(row[first.name] ?? 'none'));
     const value = drawn(row[number.name]);
     if (place === undefined || value === null) continue;
-    const name = key === undefined ? number.name : named(row[key.name] === null ? null : String(row[key.name]), 'none');
-    const own = found.get(name) ?? { values: labels.map((): unknown[] => []), total: 0 };
+    const raw = key === undefined ? number.name : row[key.name];
+    const name = key === undefined ? number.name : named(raw == null ? null : String(raw), `no ${key.name}`);
+    // Different values may look alike: no value and the text "none", or long names that begin alike.
+    const own = found.get(raw) ?? { name, values: labels.map((): unknown[] => []), total: 0 };
     own.values[place]?.push(row[number.name]);
     own.total += value;
-    found.set(name, own);
+    found.set(raw, own);
   }
   const sorted = [...found].sort(([, a], [, b]) => b.total - a.total);
   const exact = (name: string, values: readonly (readonly unknown[])[]): ExactAnswer => {
     const texts = values.map(exactSum);
     return { name: oneLine(name, 80), texts, values: texts.map(drawn) };
   };
-  const largest = sorted.slice(0, maxSeries).map(([name, { values }]) => exact(name, values));
+  const largest = sorted.slice(0, maxSeries).map(([, { name, values }]) => exact(name, values));
   const others = sorted.slice(maxSeries).map(([, own]) => own);
   if (others.length === 0) return largest;
   return [

@@ -47,9 +47,11 @@ function totalsOf({ labels, series }: Explored, decimals: number): (string | und
   });
 }
 
-/** The measure of all groups together in the window before, bucket by bucket. */
+/** The measure of all groups together in the window before, bucket by bucket; undefined where a bucket has several of them. */
 export function textsBefore({ measure }: Asked, { labels, series }: Explored): (string | undefined)[] {
+  const isLonger = series.some(({ before }) => before.isLonger);
   return labels.map((_, index) => {
+    if (isLonger && index === labels.length - 1) return undefined;
     const costs = series.map(({ before }) => before.costs[index]).filter((cost) => cost !== undefined);
     if (costs.length === 0) return undefined;
     const usages = series.map(({ before }) => before.usages[index]);

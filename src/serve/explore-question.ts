@@ -52,7 +52,7 @@ export function readQuestion(
     if (found === undefined) problems.push(`${name}: expected one of ${choices.join(', ')}`);
     return found ?? usual;
   }
-  const window = readWindow(query, through, problems);
+  const window = readWindow(query, { through, ...books }, problems);
   const step = fittingStep(window, choice('step', steps, 'day'), problems);
   const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
   const compare = choice('compare', comparisons, 'before');
@@ -77,7 +77,11 @@ export function beforeOf(compared: Compared | undefined): ExploreQuestion['befor
   return compared?.kind === 'compared' ? { from: compared.before.start, to: compared.before.end } : undefined;
 }
 
-function readWindow(query: URLSearchParams, through: Instant, problems: string[]): { from: Instant; to: Instant } {
+function readWindow(
+  query: URLSearchParams,
+  { through, completeFrom = through }: BooksKnown & { readonly through: Instant },
+  problems: string[],
+): { from: Instant; to: Instant } {
   const lastDay = floorDay(through - hourMs);
   const usual = { from: floorMonth(lastDay), to: through };
   // The last day is included, as people write ranges of days; an instant is where a range ends.
@@ -91,7 +95,14 @@ function readWindow(query: URLSearchParams, through: Instant, problems: string[]
     problems.push(`from: expected at most ${maxBuckets} months before "to"`);
     return usual;
   }
-  return { from, to: Math.min(to, Math.max(from + hourMs, through)) };
+  if (from >= through) {
+    problems.push(`from: nothing is known of costs from ${formatInstant(through)} on`);
+    return usual;
+  }
+  if (to <= completeFrom) {
+    problems.push(`to: not every account is in the books before ${formatInstant(completeFrom)}`);
+  }
+  return { from, to: Math.min(to, through) };
 }
 
 /** A day as `2026-10-04`, of which `ofDay` milliseconds are over, or an hour as `2026-10-04T05:00`. */

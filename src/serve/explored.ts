@@ -45,6 +45,8 @@ export interface GroupCosts {
   readonly total: string | undefined;
   /** Usage as exact decimal text; undefined if it is of several billing dimensions or none. */
   readonly usage: string | undefined;
+  /** Whether the last bucket has the costs of several: those of a window before that is longer. */
+  readonly isLonger?: true;
 }
 
 export interface ExploredSeries extends GroupCosts {
@@ -84,8 +86,14 @@ interface Found {
   /** What its usage is in: a unit and a billing dimension each; '' where that is unknown or mixed. */
   readonly units: Set<string>;
   unit: string | undefined;
-  readonly now: { costs: (string | undefined)[]; usages: (string | undefined)[] };
-  readonly before: { costs: (string | undefined)[]; usages: (string | undefined)[] };
+  readonly now: Amounts;
+  readonly before: Amounts;
+}
+
+interface Amounts {
+  readonly costs: (string | undefined)[];
+  readonly usages: (string | undefined)[];
+  isLonger?: true;
 }
 
 /** Cost and usage by bucket and one dimension. */
@@ -112,10 +120,12 @@ export async function readExplored(view: BooksView, question: ExploreQuestion): 
     const isBefore = row['is_before'] === true;
     const index = (isBefore ? placesBefore : places).get(String(row['bucket']));
     const amounts = isBefore ? found.before : found.now;
-    if (index === undefined || index >= starts.length) continue;
-    // Two buckets of the window before may share a place: its months may be longer.
-    amounts.costs[index] = sum([amounts.costs[index], String(row['cost'])]);
-    if (row['usage'] !== null) amounts.usages[index] = String(row['usage']);
+    if (index === undefined) continue;
+    // The window before may have more buckets, as January has beside February: its last place has all that are left.
+    if (index >= starts.length) amounts.isLonger = true;
+    const at = Math.min(index, starts.length - 1);
+    amounts.costs[at] = sum([amounts.costs[at], String(row['cost'])]);
+    if (row['usage'] !== null) amounts.usages[at] = sumOf([amounts.usages[at], String(row['usage'])], usageDecimals);
   }
   const unsorted = [...byPlace.values()].map((found): ExploredSeries => {
     const { key, isRest, units } = found;
@@ -154,7 +164,7 @@ function placesOf(starts: readonly Instant[]): Map<string, number> {
   return new Map(starts.map((start, index) => [formatInstant(start), index]));
 }
 
-function amountsOf({ costs, usages }: Found['now'], count: number, units: ReadonlySet<string>): GroupCosts {
+function amountsOf({ costs, usages, isLonger }: Amounts, count: number, units: ReadonlySet<string>): GroupCosts {
   const isOfOneUnit = units.size === 1 && !units.has('');
   const has = costs.some((cost) => cost !== undefined);
   return {
@@ -162,6 +172,7 @@ function amountsOf({ costs, usages }: Found['now'], count: number, units: Readon
     usages: Array.from({ length: count }, (_, index) => (isOfOneUnit ? usages[index] : undefined)),
     total: has ? sum(costs) : undefined,
     usage: has && isOfOneUnit ? sumOf(usages, usageDecimals) : undefined,
+    ...(isLonger === undefined ? {} : { isLonger }),
   };
 }
 

@@ -340,6 +340,31 @@ describe('a download of Explore', () => {
     expect(await figuresOfWorkbook(book, 12)).toEqual({ rows: cells.length, cost: '10.500000000084' });
   });
 
+  test('has all costs of a month before that is longer, whatever the step', async () => {
+    const days = (start: string, count: number) =>
+      Array.from({ length: count }, (_, day) => new Date(Date.parse(`${start}T05:00:00Z`) + day * 86_400_000));
+    const [start, end] = ['2026-01-01', '2026-03-01'];
+    const project = await dashboardProject({
+      accounts: [{ history_start: start }],
+      loads: [{ window_start: start, window_end: end, platform_at: '2026-03-01 02:00:00' }],
+      covered: [{ window_start: start, window_end: end, claimed_end: end }],
+      costs: days(start, 59).map((at) => ({
+        ...{ resource_name: 'box', bucket_start: at.toISOString().slice(0, 19).replace('T', ' ') },
+        ...{ cost: '1', usage: '2' },
+      })),
+    });
+    const other = await serve(project, [], {});
+    for (const step of ['day', 'week', 'month']) {
+      const { text } = await other.get(`/explore.csv?from=2026-02-01&to=2026-02-28&step=${step}`);
+      const [head = '', ...lines] = text.trim().split('\r\n');
+      const sums = ['cost', 'cost_before', 'usage_before'].map((name) => {
+        const at = head.split(',').indexOf(name);
+        return lines.reduce((total, line) => total + Number(line.split(',')[at]), 0);
+      });
+      expect({ step, sums }).toEqual({ step, sums: [28, 31, 62] });
+    }
+  });
+
   test('of a question with a mistake is refused', async () => {
     for (const format of ['csv', 'xlsx', 'parquet']) {
       const { status, text } = await served.get(`/explore.${format}?step=year`, as(tokens.ALL_TOKEN));

@@ -39,6 +39,9 @@ test('the pages of resources and the page of savings say idle of what the report
       ...ofHours({ ...named('fresh'), ...storage }, 0, 100),
       ...ofHours({ ...named('stored-too'), ...storage, workspace: 'south', cost: '0.1' }, 0, 700),
     ],
+    listings: ['agent', 'job', 'mcp_server', 'sandbox'].map((resource_type) => ({
+      ...{ resource_type, token_workspace: 'south', outcome: 'read' },
+    })),
     resources: [
       { ...named('used'), status: 'DEPLOYED', created_at: '2026-09-01 00:00:00' },
       { ...named('off'), status: 'TERMINATED', created_at: '2026-09-01 00:00:00' },

@@ -472,7 +472,9 @@ describe('the page of allocation', () => {
         'the month was closed at 2026-10-02 02:00 UTC and bills 73.00 USD',
     );
     expect(text).not.toContain('&lt;data');
-    expect(text).toContain('Billed later');
+    // By owner, it billed what its statement says: the costs here have today's rules and shares.
+    expect(text).not.toMatch(/Billed( later)?<\/th>/);
+    expect(text).toContain('/months/2026-09');
 
     // A row that is gone was restated to nothing.
     const months = (await server.get('/months')).text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');

@@ -876,18 +876,19 @@ describe('idle', () => {
   });
 
   test('claims nothing about types without usage of their own', async () => {
-    const volume = {
-      ...storage,
-      resource_type: 'volume',
-      billing_dimension: 'volume_storage_gbs',
-      resource_uuid: null,
+    const idle = (resource_type: string) => {
+      const stored = {
+        ...storage,
+        resource_type,
+        billing_dimension: `${resource_type}_storage_gbs`,
+        resource_uuid: null,
+      };
+      const costs = [...daily(range(1, 30), stored), ...daily([1], { cost: '1', usage: '1' })];
+      return reported('idle', { ...whole, costs }, until);
     };
-    const rows = await reported(
-      'idle',
-      { ...whole, costs: [...daily(range(1, 30), volume), ...daily([1], { cost: '1', usage: '1' })] },
-      until,
-    );
-    expect(cells(rows, ...columns)).toEqual([['storage only', null, null, null, null, '0.73']]);
+    expect(cells(await idle('drive'), ...columns)).toEqual([['storage only', null, null, null, null, '0.73']]);
+    // A volume is used by what mounts it.
+    expect(await idle('volume')).toEqual([]);
   });
 
   test('matches storage without uuid by name; a compute cost without usage is no use', async () => {
@@ -1014,15 +1015,19 @@ describe('idle', () => {
     }));
     const costs = disks.flatMap((disk) => daily(range(1, 30), disk));
     const resources = [{ volumes: '["mounted"]' }];
-    expect(
+    const read = ['agent', 'job', 'mcp_server', 'sandbox'].map((resource_type) => ({
+      ...{ resource_type, token_workspace: 'north', outcome: 'read', read_at: '2026-10-01 02:00:00' },
+    }));
+    const idle = async (listings: Given['listings']) =>
       cells(
-        await reported('idle', { ...whole, costs, resources }, until),
-        'resource_name',
-        'state',
-        'idle_by',
-        'reason',
-      ),
-    ).toEqual([['free', 'storage only', 'mounts', 'no resource mounts it']]);
+        await reported('idle', { ...whole, costs, resources, listings: listings ?? [] }, until),
+        ...['resource_name', 'state', 'idle_by', 'reason'],
+      );
+    expect(await idle(read)).toEqual([['free', 'storage only', 'mounts', 'no resource mounts it']]);
+    // Who mounts it is not known without each of these listings of its workspace.
+    expect(await idle(read.slice(1))).toEqual([]);
+    expect(await idle(read.map((one, index) => (index === 3 ? { ...one, outcome: 'refused' } : one)))).toEqual([]);
+    expect(await idle(read.map((one) => ({ ...one, token_workspace: 'south' })))).toEqual([]);
   });
 
   test('does not take incomplete hours as idle', async () => {

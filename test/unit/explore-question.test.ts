@@ -64,6 +64,14 @@ describe('the question in an address', () => {
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(['step', 'measure', 'group']);
   });
 
+  test('says that a range lies outside of what the books know', () => {
+    const after = read('from=2026-10-21T15:00&to=2026-10-22');
+    expect(after.problems).toEqual([expect.stringContaining('2026-10-21T15:00:00Z')]);
+    expect(shown(after.asked)).toBe('2026-10-01T00/2026-10-21T15');
+    expect(shown(read('from=2026-10-21T14:00&to=2026-10-22').asked)).toBe('2026-10-21T14/2026-10-21T15');
+    expect(read('from=2023-11-01&to=2023-11-30').problems).toEqual([expect.stringContaining('2024-01-01T00:00:00Z')]);
+  });
+
   test('opens a bucket only as far as the window goes', () => {
     const { asked } = read('from=2026-10-07&to=2026-10-21&step=week');
     expect(shown(bucketWindow(asked, at('2026-10-05')))).toBe('2026-10-07T00/2026-10-12T00');

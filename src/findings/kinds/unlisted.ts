@@ -42,7 +42,7 @@ export const unlisted: DataKind<UnlistedFact, Row> = {
       };
     }),
   words: ({ account, cost, workspaces }) => ({
-    title: `${usd(cost)} of ${account} in 30 days has no owner: the token cannot list the resources`,
+    title: `${usd(cost)} of ${account} in 30 days has no labels, so no owners by label: the token cannot list the resources`,
     sentences: ['The token reads these costs, but it does not reach their workspaces.'],
     list: {
       label: 'Workspaces',

@@ -1,0 +1,2 @@
+--! about: Every attempt to fetch a listing of resources, its outcome, and whether it is the latest one of that listing.
+--! grain: account, token_workspace, resource_type, run_number
