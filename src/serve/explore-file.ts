@@ -10,7 +10,7 @@ import { openScratch } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { sharedOwner } from './dimensions.ts';
 import { type Answered, answer } from './explore.ts';
-import { addressOf, type ExploreFormat } from './explore-question.ts';
+import { addressOf, type ExploreFormat, hoursOf } from './explore-question.ts';
 import { floorTo, nextOf, unitPrice } from './explored.ts';
 import type { Download, PageRequest } from './page.ts';
 
@@ -26,9 +26,10 @@ export async function exploreFile(
   { view, query, signal }: Pick<PageRequest, 'view' | 'query' | 'signal'>,
   format: ExploreFormat,
 ): Promise<Download> {
-  const { completeThrough, settledThrough, completeFrom } = await readBooksState(view);
+  const state = await readBooksState(view);
+  const { completeThrough, settledThrough } = state;
   if (completeThrough === null) throw new UsageError('the books have no complete hour yet');
-  const answered = await answer(view, query, { through: Date.parse(completeThrough), completeFrom });
+  const answered = await answer(view, query, hoursOf(state, completeThrough));
   if (answered.problems.length > 0) throw new UsageError(answered.problems);
   const { asked } = answered;
   const [from, to] = [asked.from, asked.to - 1].map((at) => formatInstant(at).slice(0, 10));

@@ -39,10 +39,18 @@ export interface Asked extends ExploreQuestion {
   readonly through: Instant;
 }
 
+/** The hours that a question can be about. */
+export interface ExploreHours extends BooksKnown {
+  /** The first instant from which any account is in the books. */
+  readonly historyStart: Instant;
+  /** The end of the complete hours. */
+  readonly through: Instant;
+}
+
 /** The question in an address. What cannot be read is replaced by its default, with a sentence about it. */
 export function readQuestion(
   query: URLSearchParams,
-  { through, ...books }: BooksKnown & { readonly through: Instant },
+  { through, historyStart, ...books }: ExploreHours,
 ): { asked: Asked; problems: string[] } {
   const problems: string[] = [];
   function choice<T extends string>(name: string, choices: readonly T[], usual: T): T {
@@ -52,7 +60,7 @@ export function readQuestion(
     if (found === undefined) problems.push(`${name}: expected one of ${choices.join(', ')}`);
     return found ?? usual;
   }
-  const window = readWindow(query, { through, ...books }, problems);
+  const window = readWindow(query, { through, historyStart }, problems);
   const step = fittingStep(window, choice('step', steps, 'day'), problems);
   const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
   const compare = choice('compare', comparisons, 'before');
@@ -72,6 +80,18 @@ export function readQuestion(
   };
 }
 
+/** The hours of the books, as a question needs them. */
+export function hoursOf(
+  { historyStart, completeFrom }: { readonly historyStart: string | null; readonly completeFrom: Instant | undefined },
+  completeThrough: string,
+): ExploreHours {
+  return {
+    historyStart: Date.parse(historyStart ?? completeThrough),
+    completeFrom,
+    through: Date.parse(completeThrough),
+  };
+}
+
 /** The window before, as a question has it. */
 export function beforeOf(compared: Compared | undefined): ExploreQuestion['before'] {
   return compared?.kind === 'compared' ? { from: compared.before.start, to: compared.before.end } : undefined;
@@ -79,7 +99,7 @@ export function beforeOf(compared: Compared | undefined): ExploreQuestion['befor
 
 function readWindow(
   query: URLSearchParams,
-  { through, completeFrom = through }: BooksKnown & { readonly through: Instant },
+  { through, historyStart }: Pick<ExploreHours, 'through' | 'historyStart'>,
   problems: string[],
 ): { from: Instant; to: Instant } {
   const lastDay = floorDay(through - hourMs);
@@ -99,9 +119,8 @@ function readWindow(
     problems.push(`from: nothing is known of costs from ${formatInstant(through)} on`);
     return usual;
   }
-  if (to <= completeFrom) {
-    problems.push(`to: not every account is in the books before ${formatInstant(completeFrom)}`);
-  }
+  // An account may begin later than another one.
+  if (to <= historyStart) problems.push(`to: no account is in the books before ${formatInstant(historyStart)}`);
   return { from, to: Math.min(to, through) };
 }
 

@@ -1,7 +1,6 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
 import { plainDecimal } from '../money/money.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
-import type { BooksKnown } from '../time/compared.ts';
 import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
@@ -9,7 +8,7 @@ import { readBooksState } from './books-state.ts';
 import { dimensionWords, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
-import { type Asked, addressOf, exploreFormats, readQuestion } from './explore-question.ts';
+import { type Asked, addressOf, type ExploreHours, exploreFormats, hoursOf, readQuestion } from './explore-question.ts';
 import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
 import {
   bucketsOf,
@@ -39,7 +38,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
     };
   }
   const [{ asked, problems, dimensions, explored, fewer }, choices, anomalies] = await Promise.all([
-    answer(view, query, { through: Date.parse(state.completeThrough), completeFrom: state.completeFrom }, maxPoints),
+    answer(view, query, hoursOf(state, state.completeThrough), maxPoints),
     readChoices(view),
     // Anomalies are of all costs of a workspace and type.
     view.scope.kind === 'all' ? view.rows('anomalies', { key: null, key_md5: null }) : [],
@@ -85,7 +84,7 @@ const maxPoints = 6000;
 export async function answer(
   view: BooksView,
   query: URLSearchParams,
-  books: BooksKnown & { readonly through: Instant },
+  books: ExploreHours,
   points = Number.POSITIVE_INFINITY,
 ): Promise<Answered> {
   const { asked: read, problems } = readQuestion(query, books);

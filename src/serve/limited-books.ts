@@ -1,13 +1,13 @@
 import { messageOf, UsageError } from '../base/errors.ts';
 import type { CostsAsked, LimitedAnswer, LimitedBooks } from '../mcp/index.ts';
-import { addCalendarMonths, floorMonth, formatInstant, type Instant } from '../time/time.ts';
+import { addCalendarMonths, floorMonth, formatInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { type BooksView, type Scope, ViewerLeftError } from './books/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
 import { encodeValue, isDimension } from './dimensions.ts';
 import { answer } from './explore.ts';
 import { fileRows } from './explore-file.ts';
-import { addressOf } from './explore-question.ts';
+import { addressOf, type ExploreHours, hoursOf } from './explore-question.ts';
 import { readExplored } from './explored.ts';
 import { BusyError } from './limiter.ts';
 import { moverWindows, readMovers } from './movers.ts';
@@ -69,7 +69,7 @@ function scopeWords(scope: Scope): string {
 }
 
 async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, maxRows: number) {
-  const { through, completeFrom } = await completeHours(view);
+  const hours = await completeHours(view);
   const strange = Object.keys(filters).find((name) => !isDimension(name));
   if (strange !== undefined) throw new UsageError(`filters: ${JSON.stringify(strange)} is no dimension`);
   const { groupBy: group, ...given } = asked;
@@ -80,7 +80,7 @@ async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, 
     ...texts,
     ...Object.entries(filters).map(([name, value]) => [name, encodeValue(value)]),
   ] as [string, string][]);
-  const answered = await answer(view, query, { through, completeFrom });
+  const answered = await answer(view, query, hours);
   if (answered.problems.length > 0) throw new UsageError(answered.problems);
   const { asked: read, explored } = answered;
   const rows = [...fileRows(answered)].map(
@@ -168,8 +168,8 @@ async function oneResource(view: BooksView, row: SqlRow) {
 }
 
 /** The end of the complete hours. Throws UsageError if there is none. */
-async function completeHours(view: BooksView): Promise<{ through: Instant; completeFrom: Instant | undefined }> {
-  const { completeThrough, completeFrom } = await readBooksState(view);
-  if (completeThrough === null) throw new UsageError('no hour of the costs that this token sees is complete yet');
-  return { through: Date.parse(completeThrough), completeFrom };
+async function completeHours(view: BooksView): Promise<ExploreHours> {
+  const state = await readBooksState(view);
+  if (state.completeThrough === null) throw new UsageError('no hour of the costs that this token sees is complete yet');
+  return hoursOf(state, state.completeThrough);
 }

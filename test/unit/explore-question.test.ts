@@ -19,7 +19,11 @@ test('a name in the SQL that a page shows hides nothing of it, and does nothing 
 
 describe('the question in an address', () => {
   const read = (query: string) =>
-    readQuestion(new URLSearchParams(query), { through, completeFrom: Date.parse('2024-01-01T00:00:00Z') });
+    readQuestion(new URLSearchParams(query), {
+      ...{ through, historyStart: Date.parse('2024-01-01T00:00:00Z') },
+      // One of the accounts begins later.
+      completeFrom: Date.parse('2024-02-01T00:00:00Z'),
+    });
 
   test('comes back from the address that it makes', () => {
     for (const query of [
@@ -69,6 +73,7 @@ describe('the question in an address', () => {
     expect(after.problems).toEqual([expect.stringContaining('2026-10-21T15:00:00Z')]);
     expect(shown(after.asked)).toBe('2026-10-01T00/2026-10-21T15');
     expect(shown(read('from=2026-10-21T14:00&to=2026-10-22').asked)).toBe('2026-10-21T14/2026-10-21T15');
+    expect(read('from=2024-01-01&to=2024-01-31').problems).toEqual([]);
     expect(read('from=2023-11-01&to=2023-11-30').problems).toEqual([expect.stringContaining('2024-01-01T00:00:00Z')]);
   });
 
