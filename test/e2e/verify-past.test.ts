@@ -521,9 +521,7 @@ describe.concurrent('a workspace that the platform renamed', () => {
     const { exitCode, account } = await ingest(dir, platform, later);
     expect(exitCode).toBe(4);
     expect(account.errors).toEqual([
-      expect.stringMatching(
-        /lab is probably payments now: .*If the workspace was renamed, run .*--accept-reduced-access/,
-      ),
+      expect.stringMatching(/lab is probably named payments now: .*run .*--accept-reduced-access/),
     ]);
     const accepted = await ingest(dir, platform, { ...later, args: ['--accept-reduced-access'] });
     expect(accepted.exitCode, accepted.stderr).toBe(0);
