@@ -167,6 +167,7 @@ export const severityKinds = [
   'stale',
   'clock',
   'unproven',
+  'silent',
   'check',
   'run',
   'books',

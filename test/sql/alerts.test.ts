@@ -11,6 +11,7 @@ import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
 import { parseFact, stepOf } from '../../src/findings/kinds/index.ts';
 import { openAlerts, wordsOf } from '../../src/findings/open-alerts.ts';
 import { missingCostWords } from '../../src/findings/usual-costs.ts';
+import { formatInstant, hourMs } from '../../src/time/time.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
 import { knownAlerts, pendingMessages } from '../../src/warehouse/watch/alerts.ts';
@@ -133,6 +134,29 @@ describe('facts about the data', () => {
     expect(await missing({ ...given, accounts: [{ history_start: '2026-09-01' }] })).toEqual([
       expect.stringMatching(/later costs are missing, not zero; their amount is unknown until they are loaded\.$/),
     ]);
+  });
+
+  test('an account with costs in every hour that has none for three hours and more makes one fact, with what they usually cost', async () => {
+    const from = Date.parse('2026-08-25T00:00:00Z');
+    const hours = Array.from({ length: 15 * 24 }, (_, hour) => formatInstant(from + hour * hourMs));
+    const covered = [{ window_start: '2026-08-25', window_end: '2026-09-09', claimed_end: '2026-09-09' }];
+    const silentOf = async (isCharged: (hour: string) => boolean, cost = '6') => {
+      const costs = hours.filter(isCharged).map((hour) => ({ bucket_start: hour.slice(0, 19), cost }));
+      const facts = await factsOf({ ...fresh, accounts: [{ history_start: '2026-08-25' }], covered, costs });
+      return facts.flatMap((fact) => (fact.kind === 'silent' ? [cardOf(entryOf(fact)).title] : []));
+    };
+    const until = (end: string) => (hour: string) => hour < `2026-09-0${end}`;
+    expect(await silentOf(until('8T19'))).toEqual([
+      'acc_one has no cost since 2026-09-08T19:00:00Z: about 30 USD less than usual',
+    ]);
+    expect(await silentOf((hour) => until('5T03')(hour) || !until('5T08')(hour))).toEqual([
+      'acc_one has no cost from 2026-09-05T03:00:00Z to 2026-09-05T08:00:00Z: about 30 USD less than usual',
+    ]);
+    expect(await silentOf(until('8T22')), 'two hours').toEqual([]);
+    expect(await silentOf(until('8T19'), '0.1'), 'less than a dollar').toEqual([]);
+    expect(await silentOf((hour) => until('8T19')(hour) && !/T2[0-2]/.test(hour)), 'as every night').toEqual([]);
+    expect(await silentOf((hour) => hour >= '2026-09-04' && until('8T19')(hour)), 'a young account').toEqual([]);
+    expect(await silentOf((hour) => until('1T03')(hour) || !until('1T08')(hour)), 'a week ago').toEqual([]);
   });
 
   test("windows that differ from the platform's totals make one fact per account; young windows do not", async () => {

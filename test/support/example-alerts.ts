@@ -91,6 +91,17 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
       },
     ],
   },
+  silent: {
+    ...head,
+    key: 'silent/acc_main',
+    kind: 'silent',
+    severity: 'warning',
+    times: [
+      { start: '2026-10-20T19:00:00Z', end: completeThrough, usualCost: '30.250000000000' },
+      { start: '2026-10-18T04:00:00Z', end: '2026-10-18T07:00:00Z', usualCost: '18.150000000000' },
+    ],
+    usualCost: '48.400000000000',
+  },
   check: {
     ...head,
     account: null,

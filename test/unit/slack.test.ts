@@ -98,6 +98,7 @@ test('every kind of alert has an example', () => {
     'stale',
     'clock',
     'unproven',
+    'silent',
     'check',
     'run',
     'books',

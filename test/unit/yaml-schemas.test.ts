@@ -108,7 +108,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       alerts: {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: {
-          ...{ stale: 'critical', clock: 'info', unproven: 'warning', check: 'info' },
+          ...{ stale: 'critical', clock: 'info', unproven: 'warning', silent: 'critical', check: 'info' },
           ...{
             run: 'critical',
             books: 'critical',

@@ -15,6 +15,7 @@ import { invoice } from './invoice.ts';
 import { listings } from './listings.ts';
 import { platformInterface } from './platform-interface.ts';
 import { run } from './run.ts';
+import { silent } from './silent.ts';
 import { stale } from './stale.ts';
 import { unlisted } from './unlisted.ts';
 import { unproven } from './unproven.ts';
@@ -24,6 +25,7 @@ const kinds = [
   stale,
   clock,
   unproven,
+  silent,
   check,
   run,
   books,
