@@ -345,7 +345,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(usualOf(fact, total));
   return [
     { label: 'Cost', value: `${usd(total)}${whose}, ${days}` },
-    { label: 'Usual', value: usual },
+    { label: firstDay === lastDay ? 'Usual' : 'Usual in these days', value: usual },
     ...(firstDay === lastDay && fact.anomaly !== 'new' && fact.hours === undefined
       ? [{ label: fact.isUp ? 'Unusual above' : 'Unusual below', value: limitWords(fact) }]
       : []),

@@ -128,7 +128,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
         `${account.isConfigured ? '' : '  (no longer configured)'}`,
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
-      `  role               ${account.role ?? 'not known yet'}`,
+      `  last read as       ${account.role ?? 'not known yet'}`,
     );
     if (Number(account.unknownWorkspaceCost) !== 0) {
       lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, fetched as member)`);
@@ -189,7 +189,7 @@ function resourceLines({ resources }: Status['accounts'][number]): string[] {
   const more = named.length > workspacesShown ? ` and ${named.length - workspacesShown} more` : '';
   return [
     listedAt === null
-      ? '  resources          no listing was ever read: names of people, labels and states are unknown'
+      ? '  resources          no listing was read yet, or inventory is off: names of people, labels and states are unknown'
       : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, last at ${listedAt}`,
     ...(parts.length === 0
       ? []

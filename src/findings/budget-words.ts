@@ -107,9 +107,10 @@ function budgetStepOf(fact: BudgetWords): string {
   const about = (whole: bigint) => `about ${roughly(whole, unit)}`;
   const isOfSum = fact.per === undefined;
   const file = fact.amountFile ?? 'jobs/budgets.yaml';
+  const key = fact.amountFile === undefined ? ' (limits)' : '';
   const raiseTo = (whole: bigint) =>
     whole > planned && isOfSum
-      ? `raise the budget for ${period} to at least ${about(whole)} in ${file}`
+      ? `raise the budget for ${period} to at least ${about(whole)} in ${file}${key}`
       : `raise the budget in ${file}`;
   const raise = raiseTo(expected);
   const isOfUse = unit !== undefined && !isRatio(unit);

@@ -62,7 +62,7 @@ export async function examineSinks(
             ok(
               settings.type === 'log'
                 ? 'writes to the log'
-                : 'answers; no message was sent, so it may still refuse them',
+                : 'answers; doctor sends it no message, which it may refuse',
             ),
           ]
         : [

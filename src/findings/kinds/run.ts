@@ -125,9 +125,11 @@ export const run: DataKind<RunFact, LastRun> = {
   isRefreshed: true,
 };
 
-/** That a file which only alerts read does not change the costs. */
-function harmlessWords({ key }: RunFact): string[] {
-  return key === alertKey ? ['No cost is missing: only alerts are affected.'] : [];
+/** That a file which only alerts or a second currency need does not change the costs. */
+function harmlessWords({ key, failures }: RunFact): string[] {
+  if (key !== alertKey) return [];
+  const isOfRates = hasCode(failures, 'mistaken_rates');
+  return [`No cost is missing: only ${isOfRates ? 'amounts in the second currency' : 'alerts'} are affected.`];
 }
 
 function reasonOf({ key, failures }: RunFact): string {
