@@ -20,6 +20,7 @@ import { includeFragments } from '../../src/warehouse/sql/sql-fragments.ts';
 import { hashOf } from '../../src/warehouse/sql/statements.ts';
 import { type Connection, type Database, SqlError } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
+import { openExclusively } from '../../src/warehouse/store/exclusive.ts';
 import { migrate, migrateTables, viewsOfIngest } from '../../src/warehouse/store/migrate.ts';
 import { openWarehouse } from '../../src/warehouse/warehouse.ts';
 import { projectWithBooks } from '../support/given-books.ts';
@@ -307,6 +308,27 @@ describe('spilled data', () => {
     const warehouse = await openWarehouse(dir);
     warehouse.close();
     expect((await readdir(data)).sort()).toEqual([others, young, 'warehouse.duckdb'].sort());
+  });
+});
+
+describe('work on the warehouse', () => {
+  test('runs one after another, with what it contains at once, also after a failure and a pause', async () => {
+    const exclusively = openExclusively();
+    const log: string[] = [];
+    const work = (name: string) =>
+      exclusively(async () => {
+        log.push(`${name} begins`);
+        await exclusively(async () => void log.push(`in ${name}`));
+        await pause(1);
+        log.push(`${name} ends`);
+      });
+    const failing = exclusively(() => Promise.reject(new Error('as it should')));
+    const all = Promise.all([work('one'), work('two')]);
+    await expect(failing).rejects.toThrow('as it should');
+    await all;
+    await work('three');
+    const ofOne = (name: string) => [`${name} begins`, `in ${name}`, `${name} ends`];
+    expect(log).toEqual(['one', 'two', 'three'].flatMap(ofOne));
   });
 });
 
