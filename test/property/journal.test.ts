@@ -5,10 +5,10 @@ import { completeFiles, journalFault, openJournalFile, readJournal } from '../..
 import type { JournalEvent } from '../../src/warehouse/journal/journal-events.ts';
 import { closeGaps } from '../../src/warehouse/journal/journal-gaps.ts';
 import { lineOf } from '../../src/warehouse/journal/journal-lines.ts';
-import fc from '../support/fast-check.ts';
+import fc, { anyCharacter } from '../support/fast-check.ts';
 import { newProject } from '../support/project.ts';
 
-const text = fc.string({ unit: 'binary', maxLength: 40 });
+const text = fc.string({ unit: anyCharacter, maxLength: 40 });
 const event: fc.Arbitrary<JournalEvent> = fc.record({
   event: fc.constantFrom('job_began', 'account_changed', 'window_reconciled'),
   values: fc.dictionary(

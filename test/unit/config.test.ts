@@ -9,7 +9,7 @@ import { type Config, loadConfig, parseConfig } from '../../src/config/config.ts
 import type { ConfigInput } from '../../src/config/environment-and-file.ts';
 import { umaskOf } from '../../src/config/file-mode.ts';
 import { configVariables } from '../../src/config/keys.ts';
-import fc from '../support/fast-check.ts';
+import fc, { anyCharacter } from '../support/fast-check.ts';
 
 const now = Date.parse('2026-11-05T10:30:00Z');
 const file = '/books/costbook.yaml';
@@ -1125,7 +1125,7 @@ describe('for any file and environment', () => {
   );
   const line = fc.tuple(fc.constantFrom('', '  ', '    ', '\t'), key, fc.constantFrom(': ', ':', ' '), value);
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.array(line.map((parts) => parts.join(''))).map((lines) => lines.join('\n')),
   );
   const env = fc.dictionary(

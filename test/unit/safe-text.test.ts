@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { forLog, forMail, forSlack, forTerminal, oneLine, shorten } from '../../src/text/safe-text.ts';
-import fc from '../support/fast-check.ts';
+import fc, { anyCharacter } from '../support/fast-check.ts';
 
 /** Nothing of these is left in words: line breaks, controls, directions, hidden text, halves of characters. */
 const harmful =
@@ -28,7 +28,7 @@ const ordinaryNames = [
 ];
 
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.string({ unit: anyCharacter, maxLength: 200 }),
   fc.string({
     unit: fc.constantFrom(
       ...['a', ' ', '\n', '\u001b[2J', '\u0085', '\u2028', '\u202e', '\u2067', '\u2069', '\u200b', '\u200d', '\u200e'],
