@@ -1,10 +1,8 @@
---! about: As explore, where the group or a filter changes over time: regions, labels and owners. $field_filters is a JSON
---! about: list of conditions on labels and owners; $group_pointer is the JSON pointer of a label or a part of the owner.
+--! about: As explore, where the group or a filter changes over time: regions, labels and owners. $group_pointer is the
+--! about: JSON pointer of a label or a part of the owner.
 with
 --! include: explored_costs
-filters as (
-  select unnest(from_json($field_filters, '[{"of": "VARCHAR", "pointer": "VARCHAR", "value": "VARCHAR", "shared": "BOOLEAN"}]'), recursive := true)
-),
+--! include: explore_filters
 parts as (
   select
     states.series_id,
@@ -38,19 +36,18 @@ keyed as materialized (
     end as key
   from parts
   join visible_series as series using (series_id)
-  where
---! include: series_filters
-    and ($region is null or coalesce(parts.region, '') = $region)
-    and not exists (
-      select 1
-      from filters
-      where not case
-        when filters.of = 'label' then coalesce(json_extract_string(parts.labels, filters.pointer), '') = filters.value
-        when filters.shared then parts.is_split
-        when filters.of = 'owner' then not parts.is_split and coalesce(parts.owner, '') = filters.value
-        else not parts.is_split and coalesce(json_extract_string(parts.owner, filters.pointer), '') = filters.value
-      end
-    )
+  cross join filters
+  where len(list_filter(filters.conditions, lambda f : f.is_except = case
+    when parts.is_split and f.of in ('owner', 'owner_part') then f.has_shared
+    else list_contains(f.listed, coalesce(
+      case f.of
+--! include: series_key
+        when 'region' then parts.region
+        when 'label' then json_extract_string(parts.labels, f.pointer)
+        when 'owner' then parts.owner
+        when 'owner_part' then json_extract_string(parts.owner, f.pointer)
+      end, ''))
+  end)) = 0
 ),
 member_costs as (
   select keyed.member, explored_costs.bucket_start, explored_costs.cost, explored_costs.usage

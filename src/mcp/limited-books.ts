@@ -18,7 +18,9 @@ export interface CostsAsked {
   readonly step?: string | undefined;
   readonly groupBy?: string | undefined;
   readonly top?: number | undefined;
-  readonly filters?: Readonly<Record<string, string>> | undefined;
+  /** The values that costs must have, and those that they must not have. */
+  readonly filters?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  readonly except?: Readonly<Record<string, string | readonly string[]>> | undefined;
 }
 
 /** The books for an agent whose token sees some costs only: everything is computed from those alone. */

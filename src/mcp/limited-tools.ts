@@ -8,6 +8,12 @@ function dayOf(description: string) {
   return text(description, { pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:00(:00)?Z?)?$' });
 }
 
+function valuesBy(description: string) {
+  const value = { type: 'string', maxLength: 2000 };
+  const values = { anyOf: [value, { type: 'array', minItems: 1, maxItems: 100, items: value }] };
+  return { type: 'object', maxProperties: 20, additionalProperties: values, description };
+}
+
 /**
  * The tools of a token that sees some costs only. There is no SQL: as on the dashboard, it would read all costs. Reports,
  * budgets and alerts are about all costs, too.
@@ -41,12 +47,10 @@ export const limitedTools: readonly Tool<LimitedBooks>[] = [
         { maxLength: 2000 },
       ),
       top: { type: 'integer', minimum: 1, maximum: 50, description: 'Groups by name, the largest; 7 by default.' },
-      filters: {
-        type: 'object',
-        maxProperties: 20,
-        additionalProperties: { type: 'string', maxLength: 2000 },
-        description: 'Only costs with these values, by the names of groupBy, such as { "resource_type": "agent" }.',
-      },
+      filters: valuesBy(
+        'Only costs with one of these values, by the names of groupBy, such as { "resource_type": "agent", "region": ["eu", "us"] }; "" is no value.',
+      ),
+      except: valuesBy('Only costs with none of these values, in the same form, such as { "workspace": "staging" }.'),
       maxRows: rowLimit,
     }),
     async run({ maxRows, ...asked }, books, signal) {

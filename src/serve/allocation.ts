@@ -17,7 +17,7 @@ import { readSql } from '../warehouse/sql/index.ts';
 import { lastAnswers, type SqlRow } from '../warehouse/store/index.ts';
 import { type BooksView, shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { sharedOwner } from './dimensions.ts';
+import { only, sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
@@ -281,7 +281,7 @@ function costsPage({ start, end, dimension, through }: Asked, owner?: string): s
   const name = `owner:${dimension}`;
   return costsAddress({
     ...{ window: { from: start, to: end }, through, step: 'day' },
-    ...(owner === undefined ? { groupBy: name } : { groupBy: 'resource_name', filters: { [name]: owner } }),
+    ...(owner === undefined ? { groupBy: name } : { groupBy: 'resource_name', filters: only({ [name]: owner }) }),
   });
 }
 

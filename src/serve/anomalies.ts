@@ -31,6 +31,7 @@ import type { SqlRow } from '../warehouse/store/index.ts';
 import { shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsBeforeTable } from './deployments.ts';
+import { only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
 import { amount, money } from './format.ts';
@@ -294,7 +295,7 @@ async function bandChart(
   };
   const { title, description, rows } = anomalyDays(shown);
   const window = { from: formatInstant(from * dayMs), to: formatInstant(to * dayMs) };
-  const filters = Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, value ?? '']));
+  const filters = only(Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, value ?? ''])));
   const chart = {
     id: 'band',
     title,

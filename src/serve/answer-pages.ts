@@ -1,7 +1,7 @@
 import type { TableAnswer } from '../query/index.ts';
 import { anomalyAddress, anyName, budgetAddress, resourceAddress } from '../text/dashboard-address.ts';
 import { addCalendarMonths, dayMs, hourMs, type Instant } from '../time/time.ts';
-import { isDimension, isOverTime } from './dimensions.ts';
+import { isDimension, isOverTime, only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import type { Step } from './explored.ts';
 
@@ -36,7 +36,7 @@ export function cellPage({ completeThrough }: TableAnswer, row: Row, column: str
   const from = Math.floor(usual.from / dayMs) * dayMs;
   return costsAddress({
     ...{ window: window ?? { ...usual, from }, through, step: 'day', groupBy: 'resource_name' },
-    filters: filtersOf(row),
+    filters: only(filtersOf(row)),
   });
 }
 

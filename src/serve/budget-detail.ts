@@ -18,7 +18,7 @@ import { formatInstant } from '../time/time.ts';
 import { shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
-import type { Filters } from './dimensions.ts';
+import { type Filters, only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { money } from './format.ts';
 import { figure, named, resourceLink, table } from './layout.ts';
@@ -191,17 +191,17 @@ function partsSection({ budget, spend }: BudgetWithStored): Markup | string {
   )}</section>`;
 }
 
-/** The filters of Explore that match the same costs; undefined for several values, and for patterns of names. */
+/** The filters of Explore that match the same costs; undefined for patterns of names. */
 function filtersOf({ owner = {}, label = {}, unit: _, ...scope }: Budget['scope']): Filters | undefined {
   const entries = [
     ...Object.entries(scope),
     ...Object.entries(owner).map(([dimension, values]) => [`owner:${dimension}`, values] as const),
     ...Object.entries(label).map(([key, values]) => [`label:${key}`, values] as const),
   ].flatMap(([name, values]) => (values === undefined ? [] : [{ name, values }]));
-  const isOne = entries.every(
-    ({ name, values }) => values.length === 1 && !(name === 'resource_name' && values[0]?.includes('*')),
+  const hasPattern = entries.some(
+    ({ name, values }) => name === 'resource_name' && values.some((each) => each.includes('*')),
   );
-  return isOne ? Object.fromEntries(entries.map(({ name, values }) => [name, values[0] ?? ''])) : undefined;
+  return hasPattern ? undefined : only(Object.fromEntries(entries.map(({ name, values }) => [name, values])));
 }
 
 async function burnUpChart({ budget, spend, forecast }: BudgetWithStored, steps: readonly BurnStep[]): Promise<Chart> {

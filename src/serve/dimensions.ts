@@ -18,8 +18,31 @@ export const seriesDimensions = [
  */
 export type Dimension = string;
 
-/** Conditions by dimension: the value, '' for costs without one. */
-export type Filters = Readonly<Record<Dimension, string>>;
+/** What a dimension must be: one of these values, or none of them; '' stands for costs without one. */
+export interface Choice {
+  readonly values: readonly string[];
+  readonly isExcept: boolean;
+}
+
+/** Conditions by dimension; costs must fulfil all. */
+export type Filters = Readonly<Record<Dimension, Choice>>;
+
+/** Filters that admit one or several values of each dimension. */
+export function only(values: Readonly<Record<Dimension, string | readonly string[]>>): Filters {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, of]) => [name, { values: [of].flat(), isExcept: false }]),
+  );
+}
+
+/** Whether a filter admits a value. */
+export function admits({ values, isExcept }: Choice, value: string): boolean {
+  return values.includes(value) !== isExcept;
+}
+
+/** The one value that a filter admits; undefined if there may be others. */
+export function oneValue(choice: Choice | undefined): string | undefined {
+  return choice === undefined || choice.isExcept || choice.values.length > 1 ? undefined : choice.values[0];
+}
 
 /** Stands for costs that an allocation rule splits over owners. Nothing has this name: texts of the books are well-formed. */
 export const sharedOwner = '\ud800shared';
@@ -55,6 +78,16 @@ export function valueWords(dimension: Dimension, value: string): string {
   );
 }
 
+const shownValues = 3;
+
+/** A choice for people: `north, south`, `all but north`, `north, south, east and 4 more`. */
+export function choiceWords(dimension: Dimension, { values, isExcept }: Choice): string {
+  const shown = values.length === shownValues + 1 ? values : values.slice(0, shownValues);
+  const more = values.length - shown.length;
+  const words = shown.map((value) => valueWords(dimension, value)).join(', ');
+  return `${isExcept ? 'all but ' : ''}${words}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
 /** Whether this text names a dimension. Every text after `label:` and `owner:` is a name. */
 export function isDimension(text: string): text is Dimension {
   return Object.hasOwn(words, text) || /^(label|owner):[\s\S]+$/.test(text);
@@ -88,4 +121,12 @@ export function decodeValue(text: string): string {
   if (text === '~') return '';
   if (text === '~shared') return sharedOwner;
   return text.startsWith('~~') ? text.slice(1) : text;
+}
+
+/** Filters as parameters of an address: each value, and `except` for each dimension that must have none of its values. */
+export function encodeFilters(filters: Filters): [name: string, value: string][] {
+  return Object.entries(filters).flatMap(([name, { values, isExcept }]) => [
+    ...values.map((value): [string, string] => [name, encodeValue(value)]),
+    ...(isExcept ? [['except', name] as [string, string]] : []),
+  ]);
 }

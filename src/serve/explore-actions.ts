@@ -1,3 +1,4 @@
+import { oneValue } from './dimensions.ts';
 import { type Asked, addressOf, bucketWindow, narrowed, shownWindow } from './explore-question.ts';
 import { type Explored, sum, sumOf, unitPrice, usageDecimals } from './explored.ts';
 import type { ChartActions } from './layout.ts';
@@ -34,8 +35,8 @@ export function actionsOf(asked: Asked, explored: Explored): ChartActions {
       measure === 'cost'
         ? 'USD'
         : measure === 'usage'
-          ? (asked.filters['unit'] ?? '')
-          : `USD per ${asked.filters['unit'] ?? 'unit'}`,
+          ? (oneValue(asked.filters['unit']) ?? '')
+          : `USD per ${oneValue(asked.filters['unit']) ?? 'unit'}`,
   };
 }
 

@@ -8,7 +8,7 @@ import { formatInstant } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import { openScratch } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
-import { sharedOwner } from './dimensions.ts';
+import { type Choice, encodeValue, sharedOwner } from './dimensions.ts';
 import { type Answered, answer } from './explore.ts';
 import { addressOf, type ExploreFormat, hoursOf } from './explore-question.ts';
 import { floorTo, nextOf, unitPrice } from './explored.ts';
@@ -102,13 +102,19 @@ export function* fileRows({ asked, explored }: Answered): Generator<(string | nu
 
 /** The question, for the file's metadata. */
 function factsOf({ asked }: Answered): Record<string, string> {
-  const { from, to, step, groupBy, before, top } = asked;
+  const { from, to, step, groupBy, before, top, filters } = asked;
+  const factOf = ({ values, isExcept }: Choice) => {
+    const texts = values.map(encodeValue);
+    return isExcept ? { except: texts } : texts.length === 1 ? texts[0] : texts;
+  };
   return {
     from: formatInstant(from),
     to: formatInstant(to),
     ...(before === undefined ? {} : { before_from: formatInstant(before.from), before_to: formatInstant(before.to) }),
     ...{ step, group_by: groupBy, groups: String(top) },
-    filters: JSON.stringify(asked.filters).replaceAll('\\u0000', '~'),
+    filters: JSON.stringify(
+      Object.fromEntries(Object.entries(filters).map(([name, choice]) => [name, factOf(choice)])),
+    ),
     page: addressOf(asked),
   };
 }

@@ -1,14 +1,28 @@
 import { windowBefore } from '../time/compared.ts';
 import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time/time.ts';
 import type { BooksView } from './books/index.ts';
-import { type Dimension, dimensionWords, encodeValue, partsOf, seriesDimensions, valueWords } from './dimensions.ts';
+import {
+  type Choice,
+  choiceWords,
+  type Dimension,
+  dimensionWords,
+  encodeValue,
+  isOverTime,
+  partsOf,
+  seriesDimensions,
+  valueWords,
+} from './dimensions.ts';
 import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 
-/** Filters that the form shows as lists of their own; the others are added one by one. */
+/** Filters that the form always shows as lists of their own. */
 const listed = ['workspace', 'resource_type', 'billing_dimension', 'account'] as const;
+/** Regions, owners and labels have lists, too, until these have so many values; the others are added one by one. */
+const maxOffered = 600;
+/** More values of one dimension are not read. */
+const maxKnown = 500;
 
 /** What a viewer can choose from: only what is in the costs that they see. */
 export interface Choices {
@@ -36,6 +50,9 @@ const compareWords = { before: 'the period before', month: 'a month before', non
 export function exploreForm(asked: Asked, choices: Choices): Markup {
   const { step, groupBy, shape, top, measure, compare, filters } = asked;
   const { from, to } = shownWindow(asked);
+  const { usual, further } = offeredOf(asked, choices);
+  const others = dimensionsOf(groupBy, choices).filter((each) => !usual.includes(each) && !further.includes(each));
+  const choice = (dimension: Dimension) => choiceOf(dimension, choices.values.get(dimension) ?? [], filters[dimension]);
   const time = (name: string, value: string) =>
     html`<input type="${value.length === 10 ? 'date' : 'datetime-local'}" step="${value.length === 10 ? '1' : '3600'}" name="${name}" value="${value}">`;
   return html`${rangeLinks(asked)}
@@ -49,18 +66,13 @@ export function exploreForm(asked: Asked, choices: Choices): Markup {
 <label>Compare with <select name="compare">${comparisons.map((each) => option(each, compareWords[each], each === compare))}</select></label>
 <label>Groups <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
 <div class="break"></div>
-${listed.map((dimension) => filterList(dimension, choices.values.get(dimension) ?? [], filters[dimension]))}
-<label>Resource <input name="resource_name" value="${filters['resource_name'] === undefined ? '' : encodeValue(filters['resource_name'])}" placeholder="all" size="14" autocomplete="off"></label>
-<label>Also filter by <select name="where">${option('', 'nothing else', true)}${dimensionsOf(groupBy, choices)
-    .filter((each) => !(listed as readonly string[]).includes(each) && each !== 'resource_name')
-    .map((each) => option(each, dimensionWords(each), false))}</select></label>
-<label>with the value <input name="is" list="values" placeholder="~ for none" size="14" autocomplete="off"></label>
-${Object.entries(filters)
-  .filter(([name]) => !(listed as readonly string[]).includes(name) && name !== 'resource_name')
-  .map(([name, value]) => html`<input type="hidden" name="${name}" value="${encodeValue(value)}">`)}
+${usual.map(choice)}
+<details class="choice"><summary>More filters</summary><div class="filters">${further.map(choice)}
+<label>Also filter by <select name="where">${option('', 'nothing else', true)}${others.map((each) => option(each, dimensionWords(each), false))}</select></label>
+<label>with the value <input name="is" list="values" placeholder="~ for none" size="14" autocomplete="off"></label></div></details>
 <button>Show</button>
 </form></details>
-${valueList(choices)}
+${valueList(others, choices)}
 ${chips(asked)}`;
 }
 
@@ -72,12 +84,33 @@ function options(values: readonly string[], chosen: string): Markup[] {
   return values.map((each) => option(each, each, each === chosen));
 }
 
-function filterList(dimension: Dimension, known: readonly string[], chosen: string | undefined): Markup {
-  if (known.length < 2 && chosen === undefined && dimension === 'account') return html``;
-  const values = chosen === undefined || known.includes(chosen) ? known : [chosen, ...known];
-  return html`<label>${dimensionWords(dimension)} <select name="${dimension}">${option('', 'all', false)}${values.map(
-    (value) => option(encodeValue(value), valueWords(dimension, value), value === chosen),
-  )}</select></label>`;
+/** The filters with a list of their own: the usual and the chosen ones, and further ones that have few values. */
+function offeredOf({ filters }: Asked, { values }: Choices): Record<'usual' | 'further', readonly Dimension[]> {
+  let left = maxOffered;
+  const few = [...values.keys()].filter((dimension) => {
+    if (!isOverTime(dimension)) return false;
+    left -= values.get(dimension)?.length ?? 0;
+    return left >= 0;
+  });
+  const named = listed.filter((each) => each !== 'account' || (values.get(each)?.length ?? 0) > 1);
+  const isLabel = (dimension: Dimension) => partsOf(dimension)[0] === 'label';
+  const owned = few.filter((each) => !isLabel(each)).reverse();
+  const usual = [...new Set([...named, 'resource_name', ...owned, ...Object.keys(filters)])];
+  return { usual, further: few.filter((each) => isLabel(each) && !usual.includes(each)) };
+}
+
+/** The values of a dimension to choose from, or to exclude; a name that is not in the list can be typed. */
+function choiceOf(dimension: Dimension, known: readonly string[], chosen: Choice | undefined): Markup {
+  const { values: picked, isExcept } = chosen ?? { values: [], isExcept: false };
+  const all = isOverTime(dimension) ? ['', ...known] : known;
+  const values = [...picked.filter((value) => !all.includes(value)), ...all];
+  const check = (name: string, value: string, words: string, isChecked: boolean) =>
+    html`<label><input type="checkbox" name="${name}" value="${value}"${isChecked ? raw(' checked') : ''}> ${words}</label>`;
+  const isWhole = known.length > 0 && known.length < maxKnown;
+  return html`<details class="choice"><summary>${dimensionWords(dimension)}: <b>${chosen === undefined ? 'all' : choiceWords(dimension, chosen)}</b></summary><fieldset><legend class="spoken">${dimensionWords(dimension)}</legend>
+${check('except', dimension, 'all but the chosen ones', isExcept)}
+${values.map((value) => check(dimension, encodeValue(value), valueWords(dimension, value), picked.includes(value)))}
+${isWhole ? '' : html`<label>Another name <input name="${dimension}" size="20" autocomplete="off"></label>`}</fieldset></details>`;
 }
 
 /** Every dimension that the viewer's costs have, and the chosen one. */
@@ -109,10 +142,8 @@ function groupOptions({ groupBy }: Asked, choices: Choices): Markup[] {
 /** Values for the filters that have no list of their own. */
 const maxListed = 300;
 
-function valueList({ values }: Choices): Markup {
-  const entries = [...values]
-    .filter(([dimension]) => !(listed as readonly string[]).includes(dimension))
-    .flatMap(([dimension, own]) => own.map((value) => [value, dimension] as const));
+function valueList(dimensions: readonly Dimension[], { values }: Choices): Markup {
+  const entries = dimensions.flatMap((each) => (values.get(each) ?? []).map((value) => [value, each] as const));
   return html`<datalist id="values">${entries
     .slice(0, maxListed)
     .map(
@@ -125,9 +156,9 @@ function valueList({ values }: Choices): Markup {
 function chips(asked: Asked): Markup {
   const entries = Object.entries(asked.filters);
   if (entries.length === 0) return html``;
-  return html`<ul class="chips" aria-label="Filters">${entries.map(([dimension, value]) => {
+  return html`<ul class="chips" aria-label="Filters">${entries.map(([dimension, choice]) => {
     const { [dimension]: _, ...others } = asked.filters;
-    const words = `${dimensionWords(dimension)}: ${valueWords(dimension, value)}`;
+    const words = `${dimensionWords(dimension)}: ${choiceWords(dimension, choice)}`;
     return html`<li>${words} <a href="${addressOf(asked, { filters: others })}" aria-label="Remove the filter ${words}">✕</a></li>`;
   })}</ul>`;
 }

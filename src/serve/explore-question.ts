@@ -4,9 +4,10 @@ import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant, parse
 import {
   type Dimension,
   decodeValue,
-  encodeValue,
+  encodeFilters,
   type Filters,
   isDimension,
+  only,
   partsOf,
   seriesDimensions,
 } from './dimensions.ts';
@@ -157,6 +158,7 @@ function readGroup(query: URLSearchParams, problems: string[]): Dimension {
 
 /** Each filter is one more comparison for each row. */
 const maxFilters = 20;
+const maxValues = 500;
 
 function readFilters(query: URLSearchParams, problems: string[]): Filters {
   const entries = [...query].filter(([name, value]) => isDimension(name) && value !== '');
@@ -164,26 +166,28 @@ function readFilters(query: URLSearchParams, problems: string[]): Filters {
   const [field, value] = [query.get('where') ?? '', query.get('is') ?? ''];
   if (field !== '' && !isDimension(field)) problems.push('where: expected a dimension');
   else if (field !== '' && value !== '') entries.push([field, value]);
-  const twice = entries.filter(([name, text], index) =>
-    entries.slice(0, index).some(([other, before]) => other === name && before !== text),
+  const except = query.getAll('except').filter((name) => name !== '');
+  if (!except.every(isDimension)) problems.push('except: expected dimensions');
+  if (entries.length > maxValues) problems.push(`expected at most ${maxValues} values; the others are left out`);
+  const values = new Map<Dimension, Set<string>>();
+  for (const [name, text] of entries.slice(0, maxValues))
+    values.set(name, (values.get(name) ?? new Set()).add(decodeValue(text)));
+  if (values.size > maxFilters) problems.push(`expected at most ${maxFilters} filters; the others are left out`);
+  return Object.fromEntries(
+    [...values].slice(0, maxFilters).map(([name, of]) => [name, { values: [...of], isExcept: except.includes(name) }]),
   );
-  for (const name of new Set(twice.map(([each]) => each)))
-    problems.push(`${name}: expected one value, found several; showing the last`);
-  if (entries.length > maxFilters) problems.push(`expected at most ${maxFilters} filters; the others are left out`);
-  return Object.fromEntries(entries.slice(0, maxFilters).map(([name, text]) => [name, decodeValue(text)]));
 }
 
 /** The address of a question, with what differs in `changes`. */
 export function addressOf(asked: Asked, changes: Partial<Asked> = {}, path = '/explore'): string {
   const { from, to, through, step, groupBy, shape, top, measure, compare, filters } = { ...asked, ...changes };
-  const query = new URLSearchParams({
+  const asks = {
     ...shownWindow({ from, to, through }),
     ...{ step, group: groupBy, shape, top: String(top) },
     ...(measure === 'cost' ? {} : { measure }),
     ...(compare === 'before' ? {} : { compare }),
-    ...Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, encodeValue(value)])),
-  });
-  return `${path}?${query}`;
+  };
+  return `${path}?${new URLSearchParams([...Object.entries(asks), ...encodeFilters(filters)])}`;
 }
 
 /** The page of some costs in a window, which ends with the complete hours at the latest: `/explore?…`. */
@@ -200,12 +204,9 @@ export function costsAddress({
   readonly groupBy: Dimension;
   readonly filters?: Filters;
 }): string {
-  const query = new URLSearchParams({
-    ...shownWindow({ from, to: Math.max(from + hourMs, Math.min(to, through)), through }),
-    ...{ step, group: groupBy },
-    ...Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, encodeValue(value)])),
-  });
-  return `/explore?${query}`;
+  const window = shownWindow({ from, to: Math.max(from + hourMs, Math.min(to, through)), through });
+  const asks = { ...window, step, group: groupBy };
+  return `/explore?${new URLSearchParams([...Object.entries(asks), ...encodeFilters(filters)])}`;
 }
 
 /** A window as an address has it: the first and last day, or the first hour and the end of the last. */
@@ -227,7 +228,7 @@ export function bucketWindow({ from, to, step }: Asked, start: Instant): { from:
 
 /** The same question, only for one value, by the next dimension. */
 export function narrowed(asked: Asked, key: string): string {
-  const filters: Filters = { ...asked.filters, [asked.groupBy]: key };
+  const filters = { ...asked.filters, ...only({ [asked.groupBy]: key }) };
   return addressOf(asked, { groupBy: nextDimension(asked.groupBy), filters });
 }
 

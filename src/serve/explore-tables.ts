@@ -1,6 +1,6 @@
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { anyName, resourceAddress } from '../text/dashboard-address.ts';
-import { dimensionWords, sharedOwner } from './dimensions.ts';
+import { dimensionWords, oneValue, sharedOwner } from './dimensions.ts';
 import { type Asked, addressOf, bucketWindow, narrowed } from './explore-question.ts';
 import {
   bucketsOf,
@@ -47,7 +47,7 @@ function quantityCell(text: string | undefined): Markup | string {
 /** Each group with its cost or usage, share, change and price: the largest first, the rest last. */
 export function groupsTable(asked: Asked, { series, total, totalBefore }: Explored): Markup {
   const { groupBy, before, measure, filters } = asked;
-  const shown = shownOf(measure, filters['unit'] ?? 'unit');
+  const shown = shownOf(measure, oneValue(filters['unit']) ?? 'unit');
   const isOneUnit = measure !== 'cost';
   const usageOf = (groups: readonly GroupCosts[]) =>
     isOneUnit
@@ -105,7 +105,7 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
       head: 'Usage',
       isNumber: true,
       cell: (row) => usageWords(row.usage, row.unit),
-      total: usageWords(all.usage, filters['unit']),
+      total: usageWords(all.usage, oneValue(filters['unit'])),
     });
   }
   if (hasUsage && measure !== 'price') {
@@ -130,7 +130,8 @@ function groupCell(asked: Asked, { key, name }: ExploredSeries): Markup | string
   const { groupBy, filters } = asked;
   const link = html`<a href="${narrowed(asked, key)}">${name}</a>`;
   if (groupBy === 'resource_name' && key !== '') {
-    const address = resourceAddress(filters['resource_type'] ?? anyName, filters['workspace'] ?? anyName, key);
+    const of = (name: string) => oneValue(filters[name]) ?? anyName;
+    const address = resourceAddress(of('resource_type'), of('workspace'), key);
     return html`${link} <a class="state" href="${address}" aria-label="Page of ${name}">page</a>`;
   }
   return key === sharedOwner ? html`${link} <span class="state">a rule splits them over owners</span>` : link;
@@ -194,7 +195,8 @@ export function bucketsTable(asked: Asked, { labels, series }: Explored): Markup
       cell: ({ index }: { index: number }) => shown(each.texts[index]),
     })),
   ];
-  const unit = measure === 'usage' ? (asked.filters['unit'] ?? 'usage') : measure === 'price' ? 'USD per unit' : 'USD';
+  const unit =
+    measure === 'usage' ? (oneValue(asked.filters['unit']) ?? 'usage') : measure === 'price' ? 'USD per unit' : 'USD';
   return table(
     `By ${step}, ${unit}`,
     columns,

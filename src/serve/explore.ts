@@ -5,7 +5,7 @@ import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { dimensionWords, partsOf } from './dimensions.ts';
+import { admits, dimensionWords, oneValue, only, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
 import { type Asked, addressOf, type ExploreHours, exploreFormats, hoursOf, readQuestion } from './explore-question.ts';
@@ -102,9 +102,9 @@ export async function answer(
       key === undefined || key === '' || unit === undefined ? [] : [{ key, unit }],
     );
     dimensions = metered.map(({ key }) => key);
-    const chosen = wanted === undefined ? metered[0] : metered.find(({ key }) => key === wanted);
+    const chosen = metered.find(({ key }) => wanted === undefined || admits(wanted, key));
     if (chosen !== undefined)
-      asked = { ...asked, filters: { ...filters, billing_dimension: chosen.key, unit: chosen.unit } };
+      asked = { ...asked, filters: { ...filters, ...only({ billing_dimension: chosen.key, unit: chosen.unit }) } };
   }
   const explored = await readExplored(view, asked);
   const fewer = top < read.top && explored.groups > top ? read.top : undefined;
@@ -115,10 +115,11 @@ export async function answer(
 function dimensionsShown(asked: Asked, dimensions: readonly string[]): Markup {
   const { unit: _, billing_dimension: shown, ...filters } = asked.filters;
   if (asked.measure === 'cost' || dimensions.length < 2) return html``;
-  return html`<p class="empty">Usage of different billing dimensions cannot be added up. Shown: ${shown ?? ''}. Others: ${dimensions
-    .filter((each) => each !== shown)
+  return html`<p class="empty">Usage of different billing dimensions cannot be added up. Shown: ${oneValue(shown) ?? ''}. Others: ${dimensions
+    .filter((each) => each !== oneValue(shown))
     .map(
-      (each) => html`<a href="${addressOf(asked, { filters: { ...filters, billing_dimension: each } })}">${each}</a> `,
+      (each) =>
+        html`<a href="${addressOf(asked, { filters: { ...filters, ...only({ billing_dimension: each }) } })}">${each}</a> `,
     )}</p>`;
 }
 
@@ -204,7 +205,7 @@ function unusualIn(asked: Asked, { labels }: Explored, anomalies: readonly SqlRo
   return anomalies.flatMap((row) => {
     const day = String(row['first_day']);
     const at = Date.parse(`${day}T00:00:00Z`);
-    const isShown = Object.entries(filters).every(([name, value]) => String(row[name] ?? '') === value);
+    const isShown = Object.entries(filters).every(([name, choice]) => admits(choice, String(row[name] ?? '')));
     const index = labels.indexOf(formatInstant(floorTo(at, step)));
     if (!isShown || at < from || at >= to || index < 0) return [];
     const name = named(String(row['driver'] ?? row['resource_type'] ?? ''), 'costs without a name');

@@ -4,12 +4,12 @@ import { textOrNull } from '../tables/optional-text.ts';
 import { addCalendarMonths, dayMs, floorMonth, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import type { BooksView } from './books/index.ts';
 import {
+  type Choice,
   type Dimension,
   type Filters,
   isOverTime,
   partsOf,
   pointerTo,
-  seriesDimensions,
   sharedOwner,
   valueWords,
 } from './dimensions.ts';
@@ -201,34 +201,26 @@ function needsStates({ groupBy, filters }: ExploreQuestion): boolean {
 function valuesOf(question: ExploreQuestion): Record<string, string | number | null> {
   const { from, to, step, groupBy, top, filters, measure = 'cost', before = { from, to: from } } = question;
   const [kind, name] = partsOf(groupBy);
-  const names = Object.fromEntries(seriesDimensions.map((dimension) => [dimension, filters[dimension] ?? null]));
   const bound = {
-    ...{ from: formatInstant(from), to: formatInstant(to), step, top, measure, ...names },
+    ...{ from: formatInstant(from), to: formatInstant(to), step, top, measure },
     ...{ before_from: formatInstant(before.from), before_to: formatInstant(before.to) },
     ...{ from_day: wholeDays({ from, to }, step).from, to_day: wholeDays({ from, to }, step).to },
     ...{ before_from_day: wholeDays(before, step).from, before_to_day: wholeDays(before, step).to },
     group_by: kind === 'owner' && name !== undefined ? 'owner_part' : kind,
+    filters: JSON.stringify(Object.entries(filters).map(boundFilter)),
   };
-  if (!needsStates(question)) return bound;
+  return needsStates(question) ? { ...bound, group_pointer: name === undefined ? '' : pointerTo(name) } : bound;
+}
+
+/** A filter as the statements read it: shared costs are no text. */
+function boundFilter([dimension, { values, isExcept }]: [Dimension, Choice]) {
+  const [of, part] = partsOf(dimension);
   return {
-    ...bound,
-    region: filters['region'] ?? null,
-    group_pointer: name === undefined ? '' : pointerTo(name),
-    field_filters: JSON.stringify(
-      Object.entries(filters).flatMap(([dimension, value]) => {
-        const [of, part] = partsOf(dimension);
-        if (of !== 'label' && of !== 'owner') return [];
-        const shared = value === sharedOwner;
-        return [
-          {
-            of: part === undefined || of === 'label' ? of : 'owner_part',
-            value: shared ? '' : value,
-            shared,
-            pointer: pointerTo(part ?? ''),
-          },
-        ];
-      }),
-    ),
+    of: of === 'owner' && part !== undefined ? 'owner_part' : of,
+    pointer: pointerTo(part ?? ''),
+    listed: values.filter((value) => value !== sharedOwner),
+    has_shared: values.includes(sharedOwner),
+    is_except: isExcept,
   };
 }
 

@@ -4,7 +4,7 @@ import { addCalendarMonths, floorMonth, formatInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { type BooksView, type Scope, ViewerLeftError } from './books/index.ts';
 import { readBooksState, readDifferingMonths } from './books-state.ts';
-import { encodeValue, isDimension } from './dimensions.ts';
+import { encodeFilters, isDimension, only } from './dimensions.ts';
 import { answer } from './explore.ts';
 import { fileRows } from './explore-file.ts';
 import { addressOf, type ExploreHours, hoursOf } from './explore-question.ts';
@@ -68,18 +68,23 @@ function scopeWords(scope: Scope): string {
   return `the costs of ${scope.workspaces.length === 1 ? 'the workspace' : 'the workspaces'} ${scope.workspaces.join(', ')}`;
 }
 
-async function costsOf(view: BooksView, { filters = {}, ...asked }: CostsAsked, maxRows: number) {
+async function costsOf(view: BooksView, { filters = {}, except = {}, ...asked }: CostsAsked, maxRows: number) {
   const hours = await completeHours(view);
-  const strange = Object.keys(filters).find((name) => !isDimension(name));
-  if (strange !== undefined) throw new UsageError(`filters: ${JSON.stringify(strange)} is no dimension`);
+  const named = [...Object.keys(filters), ...Object.keys(except)];
+  const strange = named.find((name, index) => !isDimension(name) || named.indexOf(name) < index);
+  if (strange !== undefined)
+    throw new UsageError(`filters: ${JSON.stringify(strange)} is no dimension, or stands in filters and in except`);
+  const excluded = Object.entries(only(except)).map(
+    ([name, { values }]) => [name, { values, isExcept: true }] as const,
+  );
   const { groupBy: group, ...given } = asked;
   const texts = Object.entries({ ...given, group }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
   const query = new URLSearchParams([
-    ...texts,
-    ...Object.entries(filters).map(([name, value]) => [name, encodeValue(value)]),
-  ] as [string, string][]);
+    ...(texts as [string, string][]),
+    ...encodeFilters({ ...only(filters), ...Object.fromEntries(excluded) }),
+  ]);
   const answered = await answer(view, query, hours);
   if (answered.problems.length > 0) throw new UsageError(answered.problems);
   const { asked: read, explored } = answered;
@@ -148,7 +153,7 @@ async function oneResource(view: BooksView, row: SqlRow) {
     readExplored(view, {
       ...{ from: addCalendarMonths(floorMonth(through - 1), -12), to: through, step: 'month', top: 50 },
       groupBy: 'billing_dimension',
-      filters: { resource_type: names.type, workspace: names.workspace, resource_name: names.name },
+      filters: only({ resource_type: names.type, workspace: names.workspace, resource_name: names.name }),
     }),
     view.rows('resource_states', { ...names, is_owner: view.scope.kind === 'owner' }),
   ]);

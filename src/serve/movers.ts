@@ -4,7 +4,7 @@ import { type BooksKnown, type Compared, comparedWith } from '../time/compared.t
 import { dayMs, formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
-import { sharedOwner, valueWords } from './dimensions.ts';
+import { only, sharedOwner, valueWords } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { money, relative } from './format.ts';
 import { type Column, named, resourceLink, table } from './layout.ts';
@@ -108,7 +108,13 @@ function groupCell(by: 'workspace' | 'owner', row: SqlRow, through: Instant): Ma
   const dimension = by === 'workspace' ? by : `owner:${row['dimension'] ?? ''}`;
   const value = row['is_shared'] === true ? sharedOwner : String(row['group_name'] ?? '');
   const window = { from: through - moverDays * dayMs, to: through };
-  const page = { window, through, step: 'day', groupBy: 'resource_name', filters: { [dimension]: value } } as const;
+  const page = {
+    window,
+    through,
+    step: 'day',
+    groupBy: 'resource_name',
+    filters: only({ [dimension]: value }),
+  } as const;
   return html`<a href="${costsAddress(page)}">${valueWords(dimension, value)}</a>`;
 }
 

@@ -15,6 +15,7 @@ import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView, Scope } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { deploymentsTable } from './deployments.ts';
+import { only } from './dimensions.ts';
 import { actionsOf } from './explore-actions.ts';
 import { type Asked, addressOf, beforeOf, narrowed } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
@@ -174,7 +175,7 @@ function questionOf(
     ...{ from, to: through, step: ranges[range].step, groupBy: 'billing_dimension', top: 7 },
     before: beforeOf(compared),
     notCompared: compared.kind === 'none' ? compared.reason : undefined,
-    filters: { resource_type: type, workspace, resource_name: name },
+    filters: only({ resource_type: type, workspace, resource_name: name }),
   };
 }
 

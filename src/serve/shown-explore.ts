@@ -1,6 +1,14 @@
 import { formatInstant, type Instant } from '../time/time.ts';
 import { literal, shownSql } from './books/index.ts';
-import { type Dimension, type Filters, isOverTime, partsOf, pointerTo, sharedOwner } from './dimensions.ts';
+import {
+  type Choice,
+  type Dimension,
+  type Filters,
+  isOverTime,
+  partsOf,
+  pointerTo,
+  sharedOwner,
+} from './dimensions.ts';
 
 /** What the SQL depends on. */
 interface Shown {
@@ -19,7 +27,7 @@ export function shownExplore({ from, to, step, groupBy, filters }: Shown): Promi
   const asked = [groupBy, ...Object.keys(filters)];
   const hasOwner = asked.some((dimension) => partsOf(dimension)[0] === 'owner');
   const hasState = asked.some((dimension) => isOverTime(dimension) && partsOf(dimension)[0] !== 'owner');
-  const conditions = Object.entries(filters).map(([dimension, value]) => condition(dimension, value));
+  const conditions = Object.entries(filters).map(([dimension, choice]) => condition(dimension, choice));
   return shownSql('shown_explore', {
     ...{ from: formatInstant(from), to: formatInstant(to), step },
     group_by: { column: grouped(groupBy) },
@@ -41,11 +49,16 @@ function grouped(dimension: Dimension): string {
   return name === undefined ? column : `${column} as ${quotedName(name)}`;
 }
 
-function condition(dimension: Dimension, value: string): string {
+function condition(dimension: Dimension, { values, isExcept }: Choice): string {
   const column = columnOf(dimension);
-  if (value === sharedOwner) return 'is_shared';
-  const test = value === '' ? `(${column} is null or ${column} = '')` : `${column} = ${literal(value)}`;
-  return partsOf(dimension)[0] === 'owner' ? `not is_shared and ${test}` : test;
+  const admits = (value: string) => values.includes(value) !== isExcept;
+  const texts = values.filter((value) => value !== sharedOwner).map(literal);
+  const listed = `${column} ${isExcept ? 'not ' : ''}in (${texts.join(', ')})`;
+  const test = texts.length > 0 && admits('') ? `(${column} is null or ${listed})` : listed;
+  if (partsOf(dimension)[0] !== 'owner') return test;
+  // The costs that a rule splits have the owners to whom it gives their shares.
+  if (texts.length === 0) return admits(sharedOwner) ? 'is_shared' : 'not is_shared';
+  return admits(sharedOwner) ? `(is_shared or ${test})` : `not is_shared and ${test}`;
 }
 
 function columnOf(dimension: Dimension): string {

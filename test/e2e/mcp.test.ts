@@ -478,6 +478,8 @@ describe('an agent with a token of one workspace', () => {
     ['costs', { groupBy: 'label:x") from accounts --' }],
     ['costs', { filters: { "workspace') or (1=1": 'x' } }],
     ['costs', { filters: { owner: '\u0000shared' } }],
+    ['costs', { filters: { workspace: ['research', 'production'] }, except: { region: ['x\u0000', '\ud800'] } }],
+    ['costs', { filters: { workspace: 'research' }, except: { workspace: 'production' } }],
     ['costs', { from: '1999-01-01', to: '1999-01-02' }],
     ['explain_cost', { days: 1e9 }],
     ['resource', { name: "' or 1=1 --" }],

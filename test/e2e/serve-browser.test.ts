@@ -19,6 +19,7 @@ const paths = [
     '/months/2026-10',
     '/health',
   ],
+  `/explore?workspace=north&workspace=~&except=workspace&region=~&resource_name=${'box'.repeat(30)}`,
   ...['/explore?shape=table&group=label:service', '/explore?measure=price&shape=lines&step=hour&workspace=north'],
   ...[
     '/budgets',
@@ -43,6 +44,7 @@ describe.each([1440, 390])('the dashboard in a browser, %d pixels wide', (width)
   test.each(paths)('%s has no console error, foreign request, overflow or accessibility finding', async (path) => {
     const tab = await openTab(served.url, { width });
     await tab.page.goto(`${served.url}${path}`);
+    await tab.page.evaluate('document.querySelectorAll(".controls, .choice").forEach((each) => { each.open = true })');
     const charts = await tab.page.locator('[data-chart]').count();
     for (const colorScheme of ['light', 'dark'] as const) {
       await tab.page.emulateMedia({ colorScheme });

@@ -19,6 +19,7 @@ const allocation = `rules:
   - { name: before, when: { resource_name: moved }, owner: { team: Boxes }, until: 2026-10-02 }
   - { name: after, when: { resource_name: moved }, owner: { team: Others } }
   - { name: secret, when: { resource_name: secret-box }, owner: { team: Hidden } }
+  - { name: shared, when: { resource_name: units }, split: { by: cost, over: [team] } }
 `;
 
 let dir: string;
@@ -94,8 +95,16 @@ beforeAll(async () => {
 });
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
-const get = (query: Record<string, string>, token = tokens.ALL_TOKEN) =>
-  served.get(`/explore?${new URLSearchParams(query)}`, as(token));
+
+/** Several values of one name are several parameters. */
+function addressed(query: Readonly<Record<string, string | readonly string[]>>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(query).flatMap(([name, values]) => [values].flat().map((value): [string, string] => [name, value])),
+  );
+}
+
+const get = (query: Readonly<Record<string, string | readonly string[]>>, token = tokens.ALL_TOKEN) =>
+  served.get(`/explore?${addressed(query)}`, as(token));
 
 async function rowsOf(sql: string): Promise<Record<string, string>[]> {
   const { stdout, stderr } = await runCli(['sql', '--json', '--dir', dir, sql]);
@@ -147,6 +156,12 @@ describe('the page Explore', () => {
     ['owner:team', { 'label:service': 'old', workspace: 'north' }],
     ['resource_name', { 'label:service': '~', workspace: '~' }],
     ['workspace', { 'label:a/b~c': hostile }],
+    ['resource_name', { workspace: ['north', '~'] }],
+    ['resource_name', { workspace: 'north', except: 'workspace' }],
+    ['label:service', { 'label:service': ['old', '~'], except: 'label:service' }],
+    ['region', { 'owner:team': ['Boxes', '~shared'], region: ['us', 'moon'], except: ['region', 'account'] }],
+    ['owner:team', { 'owner:team': ['Boxes', '~'], except: 'owner:team' }],
+    ['owner', { owner: '~shared', except: 'owner' }],
   ])('grouped by %s with the filters %o shows the sums of the SQL that it names', async (group, filters) => {
     const { status, text } = await get({ ...october, group, top: '50', ...filters });
     expect(status).toBe(200);
@@ -160,6 +175,28 @@ describe('the page Explore', () => {
     const total = shown.reduce((sum, cells) => sum + Number(cells[1]), 0);
     expect(total.toFixed(9)).toBe(Number(row?.['cost']).toFixed(9));
     expect(shown.length).toBe(Number(row?.['many']));
+  });
+
+  test('divides all costs into those of some values and of all others', async () => {
+    const totalOf = async (query: Readonly<Record<string, string | readonly string[]>>) =>
+      groupsOf((await get({ ...october, group: 'resource_name', top: '50', ...query })).text).reduce(
+        (sum, [, cost = '0']) => sum + BigInt(cost.replace('.', '')),
+        0n,
+      );
+    const all = await totalOf({});
+    for (const [name, values] of [
+      ['workspace', ['north', '~']],
+      ['resource_name', ['box']],
+      ['region', ['us', '~']],
+      ['label:service', ['old', 'no such']],
+      ['owner:team', ['Boxes', '~shared']],
+      ['owner:team', ['Boxes', '~']],
+    ] as const) {
+      const parts = await Promise.all([totalOf({ [name]: values }), totalOf({ [name]: values, except: name })]);
+      expect(parts[0], name).toBeGreaterThan(0n);
+      expect(parts[1], name).toBeGreaterThan(0n);
+      expect(parts[0] + parts[1], name).toBe(all);
+    }
   });
 
   test('follows a label that changes, hour by hour', async () => {
@@ -429,8 +466,11 @@ describe('a token of a part of the costs', () => {
       ['region', 'moon'],
     ] as const) {
       for (const token of [tokens.NORTH_TOKEN, tokens.OWNER_TOKEN]) {
-        const [secret, none] = [await get({ [field]: name }, token), await get({ [field]: 'no-such-name' }, token)];
-        expect(secret.text.replaceAll(name, 'NAME')).toBe(none.text.replaceAll('no-such-name', 'NAME'));
+        for (const except of ['', field]) {
+          const asked = (value: string) => get({ [field]: ['old', value], except }, token);
+          const [secret, none] = [await asked(name), await asked('no-such-name')];
+          expect(secret.text.replaceAll(name, 'NAME')).toBe(none.text.replaceAll('no-such-name', 'NAME'));
+        }
       }
     }
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { literal } from '../../src/serve/books/shown-sql.ts';
-import { decodeValue, encodeValue, pointerTo, sharedOwner } from '../../src/serve/dimensions.ts';
+import { decodeValue, encodeValue, only, pointerTo, sharedOwner } from '../../src/serve/dimensions.ts';
 import { addressOf, bucketWindow, readQuestion } from '../../src/serve/explore-question.ts';
 import { unitPrice } from '../../src/serve/explored.ts';
 import { changeWords } from '../../src/serve/resource-states.ts';
@@ -30,6 +30,7 @@ describe('the question in an address', () => {
       'from=2026-10-01&to=2026-10-21&step=day&group=workspace&shape=bars&top=7',
       'from=2026-10-02T05:00&to=2026-10-02T09:00&step=hour&group=label:a/b&shape=table&top=3&measure=price&compare=none',
       'from=2026-09-01&to=2026-09-30&step=week&group=owner:team&shape=lines&top=7&workspace=~&label:x=~~y&owner:team=~shared',
+      'from=2026-09-01&to=2026-09-30&step=day&group=region&shape=bars&top=7&region=eu&region=~&region=us&owner:team=a&except=owner:team',
     ]) {
       const { asked, problems } = read(query);
       expect(problems).toEqual([]);
@@ -47,13 +48,21 @@ describe('the question in an address', () => {
     expect(pointerTo('a/b~c')).toBe('/a~1b~0c');
   });
 
-  test('says that of two filters of one name one counts', () => {
-    const { asked, problems } = read('workspace=north&workspace=south&workspace=south&resource_type=agent');
-    expect([asked.filters['workspace'], problems]).toEqual([
-      'south',
-      ['workspace: expected one value, found several; showing the last'],
-    ]);
-    expect(read('workspace=north&workspace=north').problems).toEqual([]);
+  test('has several values of one name, or all but them', () => {
+    const { asked, problems } = read(
+      'workspace=north&workspace=south&workspace=north&resource_type=agent&except=resource_type&except=region',
+    );
+    expect(problems).toEqual([]);
+    expect(asked.filters).toEqual({
+      workspace: { values: ['north', 'south'], isExcept: false },
+      resource_type: { values: ['agent'], isExcept: true },
+    });
+    expect(read('where=workspace&is=east&workspace=north').asked.filters).toEqual(
+      only({ workspace: ['north', 'east'] }),
+    );
+    expect(read('except=price').problems).toEqual([expect.stringContaining('except: expected dimensions')]);
+    const many = Array.from({ length: 501 }, (_, number) => `workspace=${number}`).join('&');
+    expect(read(many).problems).toEqual([expect.stringContaining('at most 500 values')]);
   });
 
   test('has only days of the calendar', () => {
