@@ -49,7 +49,9 @@ costs_of_months as (
   select
     calendar.account,
     calendar.month,
-    calendar.month = books.open_month and books.hours_left > 0 as is_open,
+    -- A closed month bills nothing more, also if an account that is no longer configured ends within it.
+    calendar.month = books.open_month and books.hours_left > 0
+      and calendar.month not in (select billing_month from ledger.closed_months) as is_open,
     books.history_start <= calendar.month as is_whole,
     books.history_start,
     coalesce(added_up.cost, 0) as cost,

@@ -66,8 +66,9 @@ import {
   withDefaults,
 } from '../reports/questions/index.ts';
 import { nearest, quoted } from '../text/choices.ts';
+import type { Instant } from '../time/time.ts';
 import { openBooks, snapshotFile } from '../warehouse/integrity/index.ts';
-import { completeness } from '../warehouse/ledger/index.ts';
+import { closedMonths, completeness } from '../warehouse/ledger/index.ts';
 import { columnsNamed, readSql } from '../warehouse/sql/index.ts';
 import type { Connection, SqlColumn } from '../warehouse/store/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
@@ -183,7 +184,8 @@ export async function openQuestion(
   let books = await openBooks(dir, { lockedDown: false, asOf, reader, signal });
   try {
     let state = await completenessOf(books.connection, asOf);
-    const values = settle(read, state, line.requireComplete);
+    const closed = (await closedMonths(books.connection)).at(-1)?.month;
+    const values = settle(read, { state, closed }, line.requireComplete);
     const periods = periodsOf(values);
     const resolved = await resolveAsOf(books.connection, asked, periods);
     await expectClosesHold(books.connection, asked, { periods, sql: report.file.text });
@@ -210,7 +212,10 @@ export async function openQuestion(
       isOfFuture: report.evaluated !== undefined,
       budgets: isOfBudget ? (loadBudgets(budgetsFile(dir), { now }) ?? []).map(({ name }) => name) : [],
     });
-    const missing = [...incompleteness(accounts, periods), ...(evaluated?.gaps ?? [])];
+    const missing = [
+      ...incompleteness(accounts, periods, { isClose: state.closedAt !== null }),
+      ...(evaluated?.gaps ?? []),
+    ];
     const besides = await readBilledBesides(connection, report, values);
     return { books, state, values, periods, asOf, accounts, evaluated, besides, missing, refusals };
   } catch (error) {
@@ -514,10 +519,14 @@ function unknownReport(name: string | undefined, reports: readonly Report[]): st
 }
 
 /** The values of the parameters. If completeness is required, throws when the books cannot say what is complete. */
-function settle(read: ReadParameters, state: CompletenessState, isRequired: boolean): ParameterValue[] {
+function settle(
+  read: ReadParameters,
+  { state, closed }: { readonly state: CompletenessState; readonly closed: Instant | undefined },
+  isRequired: boolean,
+): ParameterValue[] {
   const isWaiting = read.some(({ value }) => typeof value === 'string');
   try {
-    return settleParameters(read, state);
+    return settleParameters(read, state, closed);
   } catch (error) {
     if (isRequired && isWaiting && error instanceof UsageError)
       throw new UnprovenError(error.found, { next: error.next });

@@ -48,7 +48,7 @@ import { nearest } from '../text/choices.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { formatMonth, type Instant } from '../time/time.ts';
 import { type Books, openBooks } from '../warehouse/integrity/index.ts';
-import { completeness } from '../warehouse/ledger/index.ts';
+import { closedMonths, completeness } from '../warehouse/ledger/index.ts';
 import { readSql } from '../warehouse/sql/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -111,23 +111,24 @@ async function readAsked(
   return { isEach: isGiven.each, owner, out, dimension, formats, root, isRequired, month, whole, ofOwner, read };
 }
 
-async function writeStatements(asked: Asked, context: CommandContext): Promise<readonly PublishedPlace[]> {
-  const { books, state, asOf, values } = await openMonth(asked, context);
+async function writeStatements(line: Asked, context: CommandContext): Promise<readonly PublishedPlace[]> {
+  const { books, state, asOf, values } = await openMonth(line, context);
   const { connection } = books;
   try {
     const accounts = await completeness(connection);
     const periods = periodsOf(values);
+    const [period] = periods;
+    if (period === undefined) throw new Error('a statement is about a month');
+    const asked = { ...line, month: [{ name: 'month', text: period.label, what: '--month' }] };
     const now = asOf ?? context.effects.now();
     const given = await bound(asked, asked.owner ?? 'anybody', state, context);
     const refusals = await unanswerable(connection, asked.ofOwner, [...values, ...given], {
       ...{ accounts, now, isOfFuture: false, budgets: [] },
     });
-    const missing = incompleteness(accounts, periods);
+    const missing = incompleteness(accounts, periods, { isClose: asOf !== undefined });
     if (asked.isRequired && missing.length > 0) throw new UnprovenError([...missing, 'nothing was written']);
     if (refusals.length > 0) throw new UsageError([...new Set(refusalWords(refusals)), 'nothing was written']);
     for (const sentence of missing) context.tell(`warning: ${sentence}; the statement is marked as a draft`);
-    const [period] = periods;
-    if (period === undefined) throw new Error('a statement is about a month');
     context.progress('collecting the costs of the month');
     const currency = await currencyOf(connection, { asOf, month: period.start }, context);
     const asking = { month: period.start, state, missing, currency };
@@ -178,7 +179,7 @@ async function openMonth({ read }: Asked, { dir, signal }: CommandContext) {
   let asOf: Instant | undefined;
   try {
     const state = await completenessOf(books.connection);
-    const values = settleParameters(read, state);
+    const values = settleParameters(read, state, (await closedMonths(books.connection)).at(-1)?.month);
     const periods = periodsOf(values);
     asOf = await resolveAsOf(books.connection, undefined, periods);
     await expectClosesHold(books.connection, undefined, { periods, sql: await readSql('statement', 'collect') });

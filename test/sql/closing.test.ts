@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { decimalOfWhole, wholeOfDecimal } from '../../src/money/money.ts';
 import { expectClosesHold } from '../../src/reports/questions/as-of.ts';
 import { differingCloses } from '../../src/warehouse/ledger/closes.ts';
+import { dashboardProject } from '../support/dashboard.ts';
 import { answer, givenBooks } from '../support/given-books.ts';
+import { runCli } from '../support/project.ts';
 import { reported } from '../support/reported.ts';
 import { sumOf } from '../support/second-readers.ts';
 
@@ -288,5 +290,48 @@ describe('expectClosesHold', () => {
     } finally {
       books.close();
     }
+  });
+});
+
+describe('a month that was closed while an account has no part in it', () => {
+  const end = { claimed_end: '2026-11-05', window_end: '2026-11-05' };
+  const costs = [{ ...hour, bucket_start: '2026-10-03 05:00:00', cost: '3' }];
+  const closedAt = '2026-11-05 02:00:00';
+  const close = { billing_month: '2026-10-01', load_number: 2, closed_at: closedAt };
+  const given = (account: string, start: string, through: string) => ({
+    accounts: [{ history_start: '2026-09-01' }, { account, history_start: start }],
+    covered: [
+      { window_start: '2026-09-01', ...end },
+      { account, window_start: start, window_end: through, claimed_end: through },
+    ],
+    loads: [{}, { load_number: 2, account }],
+    costs,
+    closes: [
+      { ...close, row_count: 1, cost: '3' },
+      { ...close, account, row_count: 0, cost: '0' },
+    ],
+  });
+  test.each([
+    ['is no longer configured', given('acc_gone', '2026-09-01', '2026-09-20')],
+    ['begins later', given('acc_new', '2026-11-01', '2026-11-05')],
+  ])('is the last month, complete as of its close, where the account %s', async (_, books) => {
+    const dir = await dashboardProject(books);
+    const run = (...args: string[]) =>
+      runCli([...args, '--month', 'last', '--require-complete', '--dir', dir, '--now', '2026-11-05T03:00:00Z']);
+    const report = await run('report', 'invoice_lines', '--json');
+    expect(report).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(report.stdout)).toMatchObject({ parameters: { month: '2026-10' } });
+    const statement = await run('statement', '--format', 'html', '--json');
+    expect(statement).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(statement.stdout).toContain('"2026-10"');
+  });
+
+  test('accrues nothing for an account that ended within it', async () => {
+    const rows = await reported('summary', given('acc_gone', '2026-09-01', '2026-10-20'));
+    expect(rows.filter((row) => Reflect.get(row as object, 'month') !== '2026-09-01')).toMatchObject([
+      { month: '2026-10-01', account: 'acc_gone', state: 'closed', accrual: null, forecast_basis: null },
+      { month: '2026-10-01', account: 'acc_one', state: 'closed', accrual: null },
+      { month: '2026-11-01', account: 'acc_one', state: 'open' },
+    ]);
   });
 });

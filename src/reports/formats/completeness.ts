@@ -60,21 +60,30 @@ function closeWords({ asOf, closedAt, besideClose, billedAtClose }: Completeness
   return `${asOf === null ? 'current ' : ''}costs of a closed period, not those of its close at ${besideClose}, `;
 }
 
-/** The last month that is complete in every account; undefined if there is none. */
-export function lastCompleteMonth({ completeFrom, completeThrough }: CompletenessState): Window | undefined {
-  if (completeFrom === null || completeThrough === null) return undefined;
-  const end = floorMonth(Date.parse(completeThrough));
-  const start = addCalendarMonths(end, -1);
-  return Date.parse(completeFrom) <= start ? { start, end } : undefined;
+/**
+ * The last month that is closed, or that is complete in every account if that is a later one; undefined if there is none.
+ * An account that begins later, or that is no longer configured, has no part in a close.
+ */
+export function lastMonth(
+  { completeFrom, completeThrough }: CompletenessState,
+  closed: Instant | undefined,
+): Window | undefined {
+  const end = completeFrom === null || completeThrough === null ? undefined : floorMonth(Date.parse(completeThrough));
+  const complete = end === undefined ? undefined : addCalendarMonths(end, -1);
+  const isWhole = complete !== undefined && completeFrom !== null && Date.parse(completeFrom) <= complete;
+  const start = isWhole && complete > (closed ?? -Infinity) ? complete : closed;
+  return start === undefined ? undefined : { start, end: addCalendarMonths(start, 1) };
 }
 
 /**
  * Which of these windows are incomplete, one sentence each with the accounts. Without windows: which accounts have no
- * complete hour. A window before the start of an account's books is incomplete too, because unknown is not 0.
+ * complete hour. A window before the start of an account's books is incomplete too, because unknown is not 0. In an
+ * answer of a close, an account has no part whose books begin after the window, or have ended before it.
  */
 export function incompleteness(
   accounts: readonly Completeness[],
   periods: readonly (Window & { readonly label: string })[],
+  { isClose = false } = {},
 ): string[] {
   if (accounts.length === 0) return ['no data: the books have no such account'];
   function sentence(label: string, gaps: readonly string[]): string[] {
@@ -91,9 +100,10 @@ export function incompleteness(
   }
   return periods.flatMap((period) => {
     const gaps = accounts.flatMap((account) => {
-      const { historyStart, completeThrough } = account;
+      const { historyStart = Infinity, completeThrough } = account;
+      if (isClose && (historyStart >= period.end || (completeThrough ?? Infinity) <= period.start)) return [];
       if (completeThrough === undefined || completeThrough < period.end) return [through(account)];
-      if (historyStart === undefined || historyStart <= period.start) return [];
+      if (historyStart === Infinity || historyStart <= period.start) return [];
       return [`the books of ${account.account} start at ${formatInstant(historyStart)}`];
     });
     const window = formatWindow(period);

@@ -17,7 +17,7 @@ import {
 } from '../../time/time.ts';
 import type { SqlFile } from '../../warehouse/sql/index.ts';
 import type { SqlParameters, SqlValue } from '../../warehouse/store/index.ts';
-import { type CompletenessState, lastCompleteMonth } from '../formats/completeness.ts';
+import { type CompletenessState, lastMonth } from '../formats/completeness.ts';
 
 /** A parameter that the header of a report declares: `--! params: month month = last-complete, workspace text = *`. */
 export interface ReportParameter {
@@ -383,12 +383,12 @@ export function parameterOption(parameter: ReportParameter): string {
 
 /**
  * The values of all parameters, including those that need the books. Throws UsageError if the books cannot provide one,
- * or if a period is empty.
+ * or if a period is empty. `closed` is the last closed month.
  */
-export function settleParameters(read: ReadParameters, state: CompletenessState): ParameterValue[] {
+export function settleParameters(read: ReadParameters, state: CompletenessState, closed?: Instant): ParameterValue[] {
   function wordValue(word: string, { name, type }: ReportParameter): Value {
     if (word === 'last' || word === 'last-complete') {
-      const month = lastCompleteMonth(state);
+      const month = lastMonth(state, closed);
       if (month === undefined) {
         throw new UsageError(
           state.completeThrough === null
