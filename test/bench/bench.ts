@@ -8,6 +8,7 @@ import { hostileBench } from './cases/hostile.ts';
 import { ingestBench } from './cases/ingest.ts';
 import { loadBench } from './cases/load.ts';
 import { memoryBench } from './cases/memory.ts';
+import { monthsBench } from './cases/months.ts';
 import { nightBench } from './cases/night.ts';
 import { reportsBench } from './cases/reports.ts';
 import { scaleBench } from './cases/scale.ts';
@@ -24,6 +25,7 @@ const benches: readonly Bench[] = [
   seriesBench,
   reportsBench,
   forecastBench,
+  monthsBench,
   anomaliesBench,
   memoryBench,
   scaleBench,

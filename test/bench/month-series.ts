@@ -12,6 +12,11 @@ type Kind = (random: Chance) => (day: number) => number;
 
 const dateOf = (day: number) => new Date(start + day * dayMs);
 
+const [idleKind, expensiveKind] = ['idle months and runs of days', 'one expensive day before the 10th'] as const;
+
+/** Whether something of a month of this kind can be known from a day on. */
+export const isKnowable = (kind: string, known: number) => kind !== idleKind && (kind !== expensiveKind || known >= 10);
+
 const kinds: Readonly<Record<string, Kind>> = {
   stable: () => () => 1,
   'growth of 5 to 20 % a month'(random) {
@@ -39,7 +44,34 @@ const kinds: Readonly<Record<string, Kind>> = {
     return (day) => (dateOf(day + 2).getUTCDate() <= 2 ? factor : 1);
   },
   bursts: (random) => () => (random.uniform() < 0.06 ? 1 + 4 * random.noise(0.95) : 1),
-  'one expensive day before the 10th'(random) {
+  'a batch on the 1st'(random) {
+    const factor = random.between(3, 8);
+    return (day) => (dateOf(day).getUTCDate() === 1 ? factor : 1);
+  },
+  'a level that wanders'(random) {
+    const daily = random.between(0.03, 0.06);
+    let log = 0;
+    return () => {
+      log = 0.985 * log + daily * random.normal();
+      return Math.exp(log);
+    };
+  },
+  'new for 5 to 7 weeks'(random) {
+    const [begin, growth] = [month - random.whole(35, 48), random.between(0, 0.01)];
+    return (day) => (day < begin ? 0 : 1 + growth * (day - begin));
+  },
+  'training on random days'(random) {
+    const share = random.between(0.08, 0.28);
+    return () => 0.05 + (random.uniform() < share ? Math.exp(0.7 * random.normal()) : 0);
+  },
+  [idleKind](random) {
+    let left = 0;
+    return () => {
+      left = left > 0 ? left - 1 : random.uniform() < 0.05 ? random.whole(3, 6) : 0;
+      return left > 0 ? 1 : 0;
+    };
+  },
+  [expensiveKind](random) {
     const factor = random.between(5, 25);
     return (day) => (day === month + 9 ? factor : 1);
   },

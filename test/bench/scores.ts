@@ -19,7 +19,8 @@ export interface Score {
   readonly isSumHeld: boolean;
   /** The width of the sum's interval as a share of the sum; undefined if the sum is 0. */
   readonly sumWidth: number | undefined;
-  /** The error of the sum as a share of the sum; undefined if the sum is 0. */
+  /** The error of the sum; and as a share of the sum, undefined if that is 0. */
+  readonly sumOff: number;
   readonly sumError: number | undefined;
 }
 
@@ -48,6 +49,7 @@ export function scoreOf(history: readonly number[], outcomes: readonly number[],
     pointsHeld: held / outcomes.length,
     isSumHeld: total >= told.sum.low && total <= told.sum.high,
     sumWidth: share(told.sum.high - told.sum.low, total),
+    sumOff: Math.abs(total - told.sum.forecast),
     sumError: share(Math.abs(total - told.sum.forecast), total),
   };
 }

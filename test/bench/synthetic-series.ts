@@ -238,14 +238,80 @@ const hourFamilies: Readonly<Record<string, HourMaking>> = {
   },
 };
 
+/** A smooth day around 0, about 1 from its lowest hour to its highest. */
+function wave(random: Chance): (hour: number) => number {
+  const [first, second, share] = [random.between(0, 24), random.between(0, 24), random.between(0.2, 0.5)];
+  const cosine = (turns: number) => Math.cos(2 * Math.PI * turns);
+  return (hour) => 0.4 * cosine((hour - first) / 24) + 0.4 * share * cosine((hour - second) / 12);
+}
+
+function sized(random: Chance, hours: number, value: (hour: number) => number): number[] {
+  const size = random.between(0.05, 20);
+  return made(hours, (hour) => size * value(hour));
+}
+
+/** Families of hours that change a little every day, and a stable week to compare with. None chose a constant either. */
+const slowFamilies: Readonly<Record<string, HourMaking>> = {
+  /** The level moves by nearly as much every day, while the shape of the day turns slowly into another one. */
+  'steady drift'(random, hours) {
+    const [before, after] = [wave(random), wave(random)];
+    const daily = (random.uniform() < 0.5 ? -1 : 1) * random.between(0.004, 0.012);
+    let [pace, level] = [daily, 1];
+    return sized(random, hours, (hour) => {
+      if (hour % 24 === 0) pace += 0.15 * Math.abs(daily) * random.normal() + 0.1 * (daily - pace);
+      level += pace / 24;
+      const turned = hour / hours;
+      return level * (1 + ((1 - turned) * before(hour) + turned * after(hour)) / 2) + 0.002 * random.normal();
+    });
+  },
+  /** Each day's pattern comes some minutes later than the one before. */
+  'drifting phase'(random, hours) {
+    const [day, late] = [wave(random), random.between(0.5, 0.95)];
+    const [swing, period] = [random.between(0.02, 0.04), random.between(300, 400)];
+    return sized(random, hours, (hour) => {
+      const slow = swing * Math.sin((2 * Math.PI * hour) / period);
+      return 1 + 0.12 * day((hour * 24) / (24 + late)) + slow + 0.0006 * random.normal();
+    });
+  },
+  /** A level that wanders and comes back slowly. */
+  'persistent level'(random, hours) {
+    const [day, weekend] = [wave(random), random.between(0.8, 1)];
+    const [kept, far] = [random.between(0.97, 0.99), random.between(0.12, 0.2)];
+    let log = 0;
+    return sized(random, hours, (hour) => {
+      log = kept * log + far * Math.sqrt(1 - kept * kept) * random.normal();
+      return (1 + day(hour) / 2) * (Math.floor(hour / 24) % 7 < 5 ? 1 : weekend) * Math.exp(log);
+    });
+  },
+  /** The busy hours grow from day to day, and the quiet ones stay. */
+  'growing amplitude'(random, hours) {
+    const [day, daily] = [wave(random), random.between(0.008, 0.032)];
+    let log = 0;
+    return sized(random, hours, (hour) => {
+      log = 0.9 * log + 0.01 * random.normal();
+      return 0.3 + Math.max(0, 0.6 + day(hour)) * (0.3 + (daily * hour) / 24) * Math.exp(log);
+    });
+  },
+  'stable week'(random, hours) {
+    const [day, weekend, variation] = [wave(random), random.between(0.5, 1), random.between(0.03, 0.1)];
+    return sized(
+      random,
+      hours,
+      (hour) => (1 + 0.8 * day(hour)) * (Math.floor(hour / 24) % 7 < 5 ? 1 : weekend) * random.noise(variation),
+    );
+  },
+};
+
 /** Every family of daily series, `hourly`, and the families of hours whose phase or level moves. */
 export const familyNames: readonly string[] = [...Object.keys(families), 'hourly', ...Object.keys(hourFamilies)];
 
+export const slowFamilyNames: readonly string[] = Object.keys(slowFamilies);
+
 /** The series of a family by its seed: the same for the same, and different for each. */
 export function syntheticSeries(family: string, seed: number): SyntheticSeries {
-  const random = chance(1_000_003 * (familyNames.indexOf(family) + 1) + seed);
+  const random = chance(1_000_003 * ([...familyNames, ...slowFamilyNames].indexOf(family) + 1) + seed);
   const id = `${family}-${seed}`;
-  const makeHours = hourFamilies[family];
+  const makeHours = hourFamilies[family] ?? slowFamilies[family];
   if (makeHours !== undefined) {
     const horizon = 48;
     const values = makeHours(random, (random.uniform() < 0.5 ? 700 : 960) + horizon, horizon);

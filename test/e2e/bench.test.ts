@@ -18,7 +18,7 @@ test('npm run bench measures what is named, and reports it as text and as JSON',
   expect(machine).toMatch(/^\d+ cores/);
   expect(quick).toBe(true);
   expect(new Set(figures.map(({ bench }: { bench: string }) => bench))).toEqual(
-    new Set(['ingest', 'load', 'night', 'series', 'reports', 'forecast', 'anomalies']),
+    new Set(['ingest', 'load', 'night', 'series', 'reports', 'forecast', 'months', 'anomalies']),
   );
   for (const figure of figures) {
     expect(figure).toMatchObject({

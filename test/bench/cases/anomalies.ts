@@ -8,14 +8,15 @@ import {
   measureYear,
   type Recall,
 } from '../labelled-year.ts';
+import { mean } from '../scores.ts';
 import { measureStarts, type Product, startKinds } from '../starts.ts';
 import { measureUnruly, peerAlarms, productAlarms, unrulySeries } from '../unruly-series.ts';
 
 const scopes = 100;
 const days = 365;
-// Others than those that the detector was tuned or mended on (1 to 40, 101 to 128, 201 to 210, 501 to 520, 611 to 616),
-// and than those of the test.
-const seeds = [601, 602, 603, 604, 605, 606, 607, 608, 609, 610];
+// Others than those that the detector was tuned or mended on (1 to 40, 101 to 128, 201 to 210, 501 to 520, 601 to 616,
+// 701 to 740), and than those of the test.
+const seeds = Array.from({ length: 10 }, (_, index) => 1301 + index);
 
 /** What is reported in a year with known events. */
 export const anomaliesBench: Bench = {
@@ -58,7 +59,9 @@ export const anomaliesBench: Bench = {
     const messages = years.reduce((sum, year) => sum + year.messages, 0);
     const again = years.reduce((sum, year) => sum + year.again, 0);
     const falseMessages = years.flatMap((year) => year.falseAlarms);
-    const falseAlarms = falseMessages.filter((words) => words.endsWith(', first')).length;
+    const falseOf = (words: readonly string[]) => words.filter((one) => one.endsWith(', first')).length;
+    const bySeed = years.map((year) => falseOf(year.falseAlarms) / 12);
+    tell(`false alarms in a month, by seed from ${asked[0]} on: ${bySeed.map((value) => value.toFixed(2)).join(', ')}`);
     const figures: Figure[] = [
       {
         measured: `planted events not told within a day, of all ${calmPlanted} in scopes in which 30 % stands out of chance`,
@@ -74,7 +77,13 @@ export const anomaliesBench: Bench = {
       },
       {
         measured: 'false alarms in a month of 100 scopes',
-        value: falseAlarms / asked.length / 12,
+        value: mean(bySeed),
+        unit: 'alarms',
+        target: 0.3,
+      },
+      {
+        measured: `the same with the worst of ${asked.length} seeds`,
+        value: Math.max(...bySeed),
         unit: 'alarms',
         target: 0.3,
       },
@@ -136,18 +145,28 @@ function unrulyFigures(
   const all = asked.flatMap((seed) => unrulySeries(seed, eachFamily));
   const peer = measureUnruly(all, peerAlarms);
   tell('family     months  planted   found  false in a month   simple peer: found  false in a month');
-  return [...measureUnruly(all, productAlarms(detector))].map(([family, { months, planted, found, falseAlarms }]) => {
-    const other = peer.get(family);
-    const numbers = [months.toFixed(0), planted, found, (falseAlarms / months).toFixed(3)];
-    const others = [other?.found ?? 0, ((other?.falseAlarms ?? 0) / months).toFixed(3)];
-    tell(`${family.padEnd(9)}${[...numbers, ...others].map((cell) => String(cell).padStart(9)).join('')}`);
-    return {
-      measured: `changes that double or halve a day found within two days, ${family} series`,
-      value: (100 * found) / Math.max(1, planted),
-      unit: '%',
-      least: 50,
-    };
-  });
+  return [...measureUnruly(all, productAlarms(detector))].flatMap(
+    ([family, { months, planted, found, falseAlarms }]) => {
+      const other = peer.get(family);
+      const numbers = [months.toFixed(0), planted, found, (falseAlarms / months).toFixed(3)];
+      const others = [other?.found ?? 0, ((other?.falseAlarms ?? 0) / months).toFixed(3)];
+      tell(`${family.padEnd(9)}${[...numbers, ...others].map((cell) => String(cell).padStart(9)).join('')}`);
+      return [
+        {
+          measured: `changes that double or halve a day found within two days, ${family} series`,
+          value: (100 * found) / Math.max(1, planted),
+          unit: '%',
+          least: 50,
+        },
+        {
+          measured: `false alarms in a month of one of ${family} series`,
+          value: falseAlarms / months,
+          unit: 'alarms',
+          target: 0.05,
+        },
+      ];
+    },
+  );
 }
 
 function tellRows(tell: (line: string) => void, title: string, rows: ReadonlyMap<string, Recall>): void {
