@@ -17,7 +17,7 @@ import { type Scope, scopeOf } from './scope.ts';
 
 /** A notification that would have been sent: a new or continuing anomaly, or its end. */
 export interface AnomalyBacktestEvent extends Scope {
-  /** The end of the UTC day on which the books first knew it; now, if that is today. */
+  /** The first hour at which the books had the whole day that shows it, as the nightly job does. */
   readonly at: Instant;
   readonly key: string;
   /** usual: it lasted until its cost became the expected one. */
@@ -71,8 +71,8 @@ interface BacktestScope {
 }
 
 /**
- * Replays the rules over the history of the books: which notifications would have been sent at the end of each UTC day from
- * `from` on, with the costs known then.
+ * Replays the rules over the history of the books: which notifications would have been sent on each UTC day from `from` on,
+ * with the costs known on it.
  */
 export async function backtestAnomalies(
   connection: Connection,
@@ -104,6 +104,7 @@ export async function backtestAnomalies(
       const changed = scopes.map((scope) => learn(scope, night, evaluatedDay));
       if (lastDay === undefined || (evaluatedDay !== undefined && lastDay < evaluatedDay)) continue;
       const isQuiet = quietDays(scopes, rules);
+      const at = firstHour(night, (hour) => (through.at(hour) ?? 0) >= (lastDay + 1) * dayMs);
       for (const [place, scope] of scopes.entries()) {
         const before = scope.episodes;
         scope.episodes = evaluateScope({
@@ -112,8 +113,7 @@ export async function backtestAnomalies(
           newKey: (episode) => anomalyKey(scope.scope, episode),
         });
         const isTold = scope.episodes.some(({ isNotified }) => isNotified);
-        if (night >= firstNight && isTold)
-          nights.push({ scope: scope.scope, before, episodes: scope.episodes, at: night });
+        if (night >= firstNight && isTold) nights.push({ scope: scope.scope, before, episodes: scope.episodes, at });
       }
       evaluatedDay = lastDay;
     }
@@ -141,6 +141,13 @@ function nightsBetween(start: Instant, now: Instant): Instant[] {
   const nights: Instant[] = [];
   for (let night = start; night < now; night += dayMs) nights.push(night);
   return [...nights, now];
+}
+
+/** The first hour of the day before a night from which on something is so; the night if none is. */
+function firstHour(night: Instant, isSo: (hour: Instant) => boolean): Instant {
+  let first = night;
+  while (first - hourMs > night - dayMs && isSo(floorHour(first - 1))) first = floorHour(first - 1);
+  return first;
 }
 
 function toBacktestScope(

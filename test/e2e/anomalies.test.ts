@@ -229,13 +229,14 @@ describe('budgets backtest --anomalies', () => {
       '--json',
     ]);
     expect(ended.exitCode, ended.stderr).toBe(0);
-    const { events } = JSON.parse(ended.stdout) as { events: { day: string; what: string; key: string }[] };
-    expect(events.map(({ day, what, key: told }) => `${day} ${what} ${told}`)).toEqual([
-      `2026-09-02 raised ${key('2026-09-01')}`,
-      `2026-09-04 resolved ${key('2026-09-01')}`,
-      `2026-09-06 raised ${key('2026-09-05')}`,
-      `2026-09-07 escalated ${key('2026-09-05')}`,
-      `2026-09-20 resolved ${key('2026-09-05')}`,
+    const { events } = JSON.parse(ended.stdout) as { events: { at: string; what: string; key: string }[] };
+    // Each day is judged once its last hour is known, as the nightly job does.
+    expect(events.map(({ at, what, key: told }) => `${at} ${what} ${told}`)).toEqual([
+      `2026-09-02T03:00:00Z raised ${key('2026-09-01')}`,
+      `2026-09-04T03:00:00Z resolved ${key('2026-09-01')}`,
+      `2026-09-06T03:00:00Z raised ${key('2026-09-05')}`,
+      `2026-09-07T03:00:00Z escalated ${key('2026-09-05')}`,
+      `2026-09-20T02:15:00Z resolved ${key('2026-09-05')}`,
     ]);
   });
 
