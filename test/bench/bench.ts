@@ -80,7 +80,7 @@ async function measure(): Promise<Figure[]> {
 function table(figures: readonly Figure[]): string {
   return figures
     .map(({ bench, measured, value, unit, target, least }) => {
-      const shown = `${value.toFixed(['x', 's', 'alarms', 'bytes'].includes(unit) ? 2 : 0)} ${unit}`;
+      const shown = `${value.toFixed(['x', 's', 'alarms', 'bytes'].includes(unit) ? 2 : unit === '%' ? 1 : 0)} ${unit}`;
       const bounds = [
         ...(least === undefined ? [] : [`at least ${least}`]),
         ...(target === undefined ? [] : [`at most ${target}`]),
