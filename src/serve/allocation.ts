@@ -76,6 +76,7 @@ export async function allocationPage(request: PageRequest): Promise<Page> {
       : billedNote(asked.month, sorted, total, closedAt);
   return {
     ...page,
+    title: `Allocation by ${named(asked.dimension, '')}, ${asked.month}`,
     status: problems.length === 0 ? 200 : 400,
     body: html`<section>${form(asked)}${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}</section>
 ${tiles(asked, sorted, total, { isOpen: through < asked.end, note })}

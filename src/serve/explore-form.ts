@@ -1,5 +1,5 @@
 import { windowBefore } from '../time/compared.ts';
-import { addCalendarMonths, dayMs, floorDay, floorMonth, hourMs } from '../time/time.ts';
+import { dayMs, floorMonth } from '../time/time.ts';
 import type { BooksView } from './books/index.ts';
 import {
   type Choice,
@@ -12,7 +12,7 @@ import {
   seriesDimensions,
   valueWords,
 } from './dimensions.ts';
-import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow } from './explore-question.ts';
+import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow, usualRanges } from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -172,26 +172,15 @@ function earlierOf({ from, to }: Asked): Pick<Asked, 'from' | 'to'> {
 /** Usual ranges, and the ranges before and after this one. */
 function rangeLinks(asked: Asked): Markup {
   const { through, from, to } = asked;
-  const lastDay = floorDay(through - hourMs);
-  const month = floorMonth(lastDay);
-  const days = (count: number) => ({ from: lastDay - (count - 1) * dayMs, to: through, step: 'day' as const });
-  const ranges = [
-    { name: 'This month', from: month, to: through, step: 'day' as const },
-    { name: 'Last month', from: addCalendarMonths(month, -1), to: month, step: 'day' as const },
-    { name: '7 days', ...days(7) },
-    { name: '30 days', ...days(30) },
-    { name: '90 days', ...days(90) },
-    { name: '13 months', from: addCalendarMonths(month, -12), to: through, step: 'month' as const },
-  ];
   const length = to - from;
   const later = Math.min(through, to + length);
   const wider = {
     from: from - Math.ceil(length / 2 / dayMs) * dayMs,
     to: Math.min(through, to + Math.ceil(length / 2 / dayMs) * dayMs),
   };
-  return html`<nav class="ranges" aria-label="Range">${ranges.map(
-    ({ name, ...window }) =>
-      html`<a href="${addressOf(asked, window)}"${window.from === from && window.to === to ? raw(' aria-current="true"') : ''}>${name}</a> `,
+  return html`<nav class="ranges" aria-label="Range">${Object.values(usualRanges(through)).map(
+    ({ words, ...window }) =>
+      html`<a href="${addressOf(asked, window)}"${window.from === from && window.to === to ? raw(' aria-current="true"') : ''}>${words}</a> `,
   )}<span class="gap"></span><a href="${addressOf(asked, earlierOf(asked))}">Earlier</a> ${
     to < through ? html`<a href="${addressOf(asked, { from: later - length, to: later })}">Later</a> ` : ''
   }<a href="${addressOf(asked, wider)}">Zoom out</a></nav>`;

@@ -1,6 +1,15 @@
 import { type TimeShape, timeShapes } from '../charts/index.ts';
 import { type BooksKnown, type Compared, comparedWith } from '../time/compared.ts';
-import { dayMs, floorDay, floorMonth, formatInstant, hourMs, type Instant, parseRfc3339 } from '../time/time.ts';
+import {
+  addCalendarMonths,
+  dayMs,
+  floorDay,
+  floorMonth,
+  formatInstant,
+  hourMs,
+  type Instant,
+  parseRfc3339,
+} from '../time/time.ts';
 import {
   type Dimension,
   decodeValue,
@@ -61,8 +70,9 @@ export function readQuestion(
     if (found === undefined) problems.push(`${name}: expected one of ${choices.join(', ')}`);
     return found ?? usual;
   }
-  const window = readWindow(query, { through, historyStart }, problems);
-  const step = fittingStep(window, choice('step', steps, 'day'), problems);
+  const range = usualRanges(through)[choice('range', rangeNames, 'month')];
+  const window = readWindow(query, { through, historyStart }, { from: range.from, to: range.to }, problems);
+  const step = fittingStep(window, choice('step', steps, range.step), problems);
   const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
   const compare = choice('compare', comparisons, 'before');
   const measure = choice('measure', measures, 'cost');
@@ -98,16 +108,33 @@ export function beforeOf(compared: Compared | undefined): ExploreQuestion['befor
   return compared?.kind === 'compared' ? { from: compared.before.start, to: compared.before.end } : undefined;
 }
 
+/** Ranges that end with the complete hours or the last month, by their names in an address. */
+export function usualRanges(through: Instant) {
+  const lastDay = floorDay(through - hourMs);
+  const month = floorMonth(lastDay);
+  const days = (count: number) => ({ from: lastDay - (count - 1) * dayMs, to: through, step: 'day' as const });
+  return {
+    month: { words: 'This month', from: month, to: through, step: 'day' as const },
+    'last-month': { words: 'Last month', from: addCalendarMonths(month, -1), to: month, step: 'day' as const },
+    '7d': { words: '7 days', ...days(7) },
+    '30d': { words: '30 days', ...days(30) },
+    '90d': { words: '90 days', ...days(90) },
+    '13m': { words: '13 months', from: addCalendarMonths(month, -12), to: through, step: 'month' as const },
+  };
+}
+
+const rangeNames = ['month', 'last-month', '7d', '30d', '90d', '13m'] as const;
+
 function readWindow(
   query: URLSearchParams,
   { through, historyStart }: Pick<ExploreHours, 'through' | 'historyStart'>,
+  usual: { from: Instant; to: Instant },
   problems: string[],
 ): { from: Instant; to: Instant } {
   const lastDay = floorDay(through - hourMs);
-  const usual = { from: floorMonth(lastDay), to: through };
   // The last day is included, as people write ranges of days; an instant is where a range ends.
   const from = readTime(query, 'from', problems) ?? usual.from;
-  const to = readTime(query, 'to', problems, dayMs) ?? lastDay + dayMs;
+  const to = readTime(query, 'to', problems, dayMs) ?? (query.has('from') ? lastDay + dayMs : usual.to);
   if (from >= to) {
     problems.push('from: expected a day before "to"');
     return usual;

@@ -5,10 +5,18 @@ import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { admits, dimensionWords, oneValue, only, partsOf } from './dimensions.ts';
+import { admits, choiceWords, dimensionWords, oneValue, only, partsOf } from './dimensions.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
-import { type Asked, addressOf, type ExploreHours, exploreFormats, hoursOf, readQuestion } from './explore-question.ts';
+import {
+  type Asked,
+  addressOf,
+  type ExploreHours,
+  exploreFormats,
+  hoursOf,
+  readQuestion,
+  shownWindow,
+} from './explore-question.ts';
 import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
 import {
   bucketsOf,
@@ -47,7 +55,7 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
   const isTable = asked.shape === 'table';
   return {
     path: '/explore',
-    title: 'Explore',
+    title: titleOf(asked),
     body: html`<section>${exploreForm(asked, choices)}${searchForm()}
 ${problems.map((problem) => html`<p class="state bad">${problem}</p>`)}${dimensionsShown(asked, dimensions)}${fewer ? html`<p class="empty">More groups than ${asked.top} do not fit ${explored.labels.length} bars. The downloads have them.</p>` : ''}</section>
 ${
@@ -63,6 +71,17 @@ ${
     )}</p></section>`,
   };
 }
+
+/** `Cost by workspace, Region: eu, us, 2026-10-01 to 2026-10-31`. */
+function titleOf(asked: Asked): string {
+  const { from, to } = shownWindow(asked);
+  const filters = Object.entries(asked.filters).map(
+    ([dimension, choice]) => `, ${dimensionWords(dimension)}: ${choiceWords(dimension, choice)}`,
+  );
+  return `${measureNames[asked.measure]} by ${dimensionWords(asked.groupBy).toLowerCase()}${filters.join('')}, ${from} to ${to}`;
+}
+
+const measureNames = { cost: 'Cost', usage: 'Usage', price: 'Price' } as const;
 
 export interface Answered {
   readonly asked: Asked;
@@ -169,7 +188,7 @@ function chartOf(asked: Asked, explored: Explored, unusual: readonly Unusual[], 
   return {
     id: 'explored',
     title: finding(asked, explored),
-    description: `${measure === 'cost' ? 'Cost' : measure === 'usage' ? 'Usage' : 'Price'} by ${step} and ${dimensionWords(groupBy).toLowerCase()}. ${series.map(({ name, total: part }) => `${name}: ${amount(part)} USD`).join('. ')}.`,
+    description: `${measureNames[measure]} by ${step} and ${dimensionWords(groupBy).toLowerCase()}. ${series.map(({ name, total: part }) => `${name}: ${amount(part)} USD`).join('. ')}.`,
     sql: explored.sql,
     completeThrough,
     keys: [

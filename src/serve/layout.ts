@@ -1,11 +1,12 @@
 import { type Chart, chartToSvg, type ExactNumbers } from '../charts/index.ts';
-import { resourceAddress } from '../text/dashboard-address.ts';
+import { encodePart, resourceAddress } from '../text/dashboard-address.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
 import { shownInstant } from '../time/time.ts';
 import type { AssetUrls } from './assets.ts';
 import { money } from './format.ts';
 import { html, type Markup, raw } from './markup.ts';
-import { menu, type Page, type PagePath } from './page.ts';
+import { menu, type PagePath } from './menu.ts';
+import type { Page } from './page.ts';
 
 /** What every page shows besides its body. */
 export interface Frame {
@@ -15,6 +16,9 @@ export interface Frame {
   readonly hasSession: boolean;
   /** The pages that this viewer may open. */
   readonly allowed: readonly PagePath[];
+  /** The named views that this viewer may open, and the one that is shown. */
+  readonly views: readonly { readonly name: string; readonly title: string }[];
+  readonly shownView: string | undefined;
   readonly completeThrough: string | null;
   /** Why the numbers are older than they should be; undefined if they are not. */
   readonly warning: string | undefined;
@@ -24,7 +28,7 @@ export interface Frame {
 
 /** A whole page. */
 export function document({ path, title, body }: Page, frame: Frame): Markup {
-  const { project, viewer, hasSession, allowed, completeThrough, warning, assets, version } = frame;
+  const { project, viewer, hasSession, allowed, views, shownView, completeThrough, warning, assets, version } = frame;
   const links = menu.filter((entry) => allowed.includes(entry.path));
   return html`<!doctype html>
 <html lang="en" data-snapshot="${version}">
@@ -48,10 +52,18 @@ export function document({ path, title, body }: Page, frame: Frame): Markup {
 <p class="brand"><a href="/">Costbook</a> <span>${project}</span></p>
 <nav aria-label="Pages"><ul>${links.map(
     (entry) =>
-      html`<li><a href="${entry.path}"${entry.path === path ? raw(' aria-current="page"') : ''}>${entry.name}</a></li>`,
+      html`<li><a href="${entry.path}"${entry.path === path && shownView === undefined ? raw(' aria-current="page"') : ''}>${entry.name}</a></li>`,
   )}</ul></nav>
 <p class="through">${completeThrough === null ? 'No complete hour yet' : html`Complete through <time datetime="${completeThrough}">${shownInstant(completeThrough)}</time>`}</p>
-</header>
+${
+  views.length === 0
+    ? ''
+    : html`<nav class="views" aria-label="Views"><ul>${views.map(
+        (view) =>
+          html`<li><a href="/views/${encodePart(view.name)}"${view.name === shownView ? raw(' aria-current="page"') : ''}>${named(view.title, '')}</a></li>`,
+      )}</ul></nav>
+`
+}</header>
 ${warning === undefined ? '' : html`<p class="warning" role="status">${warning}</p>`}
 <p class="warning" role="status" id="newer" hidden>Newer numbers are published. <a href="">Show them</a></p>
 <main id="main">

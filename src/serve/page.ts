@@ -1,23 +1,8 @@
 import type { AddressPart } from '../text/dashboard-address.ts';
 import type { BooksView } from './books/index.ts';
 import type { Markup } from './markup.ts';
+import type { PagePath } from './menu.ts';
 import type { Project } from './project.ts';
-
-/** The pages of the dashboard, in the order of the menu. */
-export const menu = [
-  { path: '/', name: 'Overview' },
-  { path: '/explore', name: 'Explore' },
-  { path: '/budgets', name: 'Budgets' },
-  { path: '/anomalies', name: 'Anomalies' },
-  { path: '/savings', name: 'Savings' },
-  { path: '/allocation', name: 'Allocation' },
-  { path: '/months', name: 'Months' },
-  { path: '/reports', name: 'Reports' },
-  { path: '/sql', name: 'SQL' },
-  { path: '/health', name: 'Health' },
-] as const;
-
-export type PagePath = (typeof menu)[number]['path'];
 
 /** A page's content; the frame around it is the same everywhere. */
 export interface Page {

@@ -1,6 +1,7 @@
 import type { LocalConfig } from '../config/index.ts';
 import type { Status } from '../health/index.ts';
 import type { ChildWork } from './child-work.ts';
+import type { ViewFile } from './views.ts';
 
 /** The project that a dashboard shows, besides its books. */
 export interface Project {
@@ -10,6 +11,8 @@ export interface Project {
   config(): LocalConfig;
   /** Its status now: the problems are those of every other list. */
   status(): Promise<Status>;
+  /** The named views in its folder as it is now. */
+  views(): Promise<readonly ViewFile[]>;
   /** Work in child processes. */
   readonly work: ChildWork;
 }

@@ -72,6 +72,7 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
     };
   }
   const { given, unknown } = valuesOf(report, query);
+  const values = Object.entries(given).map(([name, value]) => `, ${name} ${named(value, '')}`);
   const isAsked = query.size > 0;
   const result =
     unknown.length > 0
@@ -88,6 +89,7 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
         : undefined;
   return {
     ...page,
+    title: `${page.title}${values.join('')}`,
     status: result?.status ?? 200,
     body: html`<p><a href="/reports">All reports</a></p>
 <section><p class="finding">${report.about}</p>${form(report, given)}${result === undefined ? html`<p class="empty small">Choose values, or none for the defaults, and press Run.</p>` : ''}</section>

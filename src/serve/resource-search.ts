@@ -1,4 +1,5 @@
 import { counted } from '../text/counted.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { dayMs, floorDay, formatInstant, hourMs, type Instant } from '../time/time.ts';
 import { readBooksState } from './books-state.ts';
 import { money } from './format.ts';
@@ -26,7 +27,7 @@ export function lastDays(days: number, through: Instant): { readonly from: Insta
 export async function resourceSearchPage({ view, query }: PageRequest): Promise<Page> {
   const part = (query.get('q') ?? '').trim();
   const { completeThrough } = await readBooksState(view);
-  const page = { path: undefined, title: 'Resources' };
+  const page = { path: undefined, title: part === '' ? 'Resources' : `Resources: ${oneLine(part, 60)}` };
   if (part.length > maxLength) {
     const words = `Expected at most ${maxLength} characters of a name.`;
     return {

@@ -40,17 +40,19 @@ import { document, problemDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 import type { Markup } from './markup.ts';
+import { menu, type PagePath } from './menu.ts';
 import { monthPage } from './month.ts';
 import { monthsPage } from './months.ts';
 import { openProvider } from './oidc.ts';
 import { overviewPage } from './overview.ts';
-import { type Download, menu, type Page, type PagePath, type PageRequest } from './page.ts';
+import type { Download, Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
 import { reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
 import { savingsFile, savingsPage } from './savings.ts';
 import { addSignIn, type Env, identify } from './sign-in.ts';
-import { sqlPage } from './sql.ts';
+import { problem, sqlPage } from './sql.ts';
+import { openViews, type ViewFile } from './views.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -141,6 +143,12 @@ const detailPages: Readonly<Record<string, PageEntry>> = {
   '/reports': { make: reportPage, childMs: childWorkMs.query },
 };
 
+/** The page of a view. Only who sees everything reads what is wrong with the file of one. */
+function entryOf(view: ViewFile): PageEntry | undefined {
+  if ('page' in view) return pages[view.page];
+  return { make: async () => ({ path: undefined, title: view.title, status: 500, body: problem(view.problem) }) };
+}
+
 /** How long the queries of a page may take together. */
 const usualPageMs = 30_000;
 /** Pages that are made at the same time, and those that wait for their turn. */
@@ -160,6 +168,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const project = {
     dir,
     config: options.config,
+    views: openViews(dir),
     status: options.status,
     work: childWork(dir, options.commands, options.signal),
   };
@@ -209,14 +218,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   );
   const limited = limitersByScope();
   addAgents(app, options, hosts, (context) => limitedBooksOf(context, { snapshots, limited, log: options.log }));
-  function addPage(route: string, path: string, entry: PageEntry): void {
-    app.get(route, compress(), (context) => {
-      const answer = () => answerPage(context, entry, { path, options, snapshots, project, urls });
-      return entry.childMs === undefined ? limited(context, answer) : answer();
-    });
-  }
-  for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
-  for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
+  addPages(app, limited, { options, snapshots, project, urls });
   for (const format of exploreFormats) {
     const make = (request: Pick<PageRequest, 'view' | 'query' | 'signal'>) => exploreFile(request, format);
     app.get(`/explore.${format}`, (context) =>
@@ -247,6 +249,32 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       snapshots.close();
     },
   };
+}
+
+/** Adds all pages and the named views. */
+function addPages(app: Hono<Env>, limited: ReturnType<typeof limitersByScope>, place: PagePlace): void {
+  function send(context: Context<Env>, entry: PageEntry, path: string, shown?: ViewFile): Promise<Response> {
+    const answer = () => answerPage(context, entry, { ...place, path, shown });
+    return entry.childMs === undefined ? limited(context, answer) : answer();
+  }
+  function addPage(route: string, path: string, entry: PageEntry): void {
+    app.get(route, compress(), (context) => send(context, entry, path));
+  }
+  for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
+  for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
+  app.get('/views/:name', compress(), async (context) => {
+    const shown = (await place.project.views()).find(({ name }) => name === context.req.param('name'));
+    const entry = shown === undefined ? undefined : entryOf(shown);
+    return entry === undefined ? say(context, noPage(context), 404) : send(context, entry, context.req.path, shown);
+  });
+}
+
+/** What all pages are made from. */
+interface PagePlace {
+  readonly options: DashboardOptions;
+  readonly snapshots: Snapshots;
+  readonly project: Project;
+  readonly urls: AssetUrls;
 }
 
 /** Adds the address at which agents ask. */
@@ -437,19 +465,15 @@ async function answerPage(
     snapshots,
     project,
     urls,
-  }: {
-    path: string;
-    options: DashboardOptions;
-    snapshots: Snapshots;
-    project: Project;
-    urls: AssetUrls;
-  },
+    shown,
+  }: PagePlace & { readonly path: string; readonly shown?: ViewFile | undefined },
 ): Promise<Response> {
   const { name, scope } = context.get('viewer');
   const isAll = scope.kind === 'all';
   // As if the page did not exist: not even its name is told.
   if (!isAll && !isScoped) return say(context, noPage(context), 404);
-  const { searchParams: query } = new URL(context.req.url);
+  const query = shown !== undefined && 'query' in shown ? shown.query : new URL(context.req.url).searchParams;
+  const views = (await project.views()).filter((view) => isAll || entryOf(view)?.isScoped);
   const parts = partsAfter(path, context.req.path);
   if (parts === undefined) return say(context, 'There is no such page: its address is not readable.', 404);
   return withinTime(context, childMs + (options.pageMs ?? usualPageMs), async (signal) => {
@@ -475,9 +499,10 @@ async function answerPage(
       allowed: menu
         .map((entry) => entry.path)
         .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
-      ...{ version, assets: urls },
+      ...{ views, shownView: shown?.name, version, assets: urls },
     };
-    return show(context, document(page, frame), page.status ?? 200);
+    const named = shown === undefined ? page : { ...page, title: shown.title };
+    return show(context, document(named, frame), page.status ?? 200);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { TableAnswer } from '../query/index.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { shownInstant } from '../time/time.ts';
 import { answerChart, answerTable } from './answer-table.ts';
 import { type BooksView, shownSql } from './books/index.ts';
@@ -29,7 +30,7 @@ export async function sqlPage({ view, query, project, signal }: PageRequest): Pr
   const result = typed.trim() === '' ? undefined : await answered(typed, signal, project.work);
   return {
     path: '/sql',
-    title: 'SQL',
+    title: typed.trim() === '' ? 'SQL' : `SQL: ${oneLine(typed.trim(), 60)}`,
     status: result?.status ?? 200,
     body: html`<div class="with-side"><div>
 <section><form method="get" action="/sql">

@@ -1,6 +1,6 @@
 // Second tier: Asks for each view of the page Explore; e2e/serve-pages has every page in the first tier.
 
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resourceAddress } from '../../src/text/dashboard-address.ts';
@@ -441,6 +441,60 @@ describe('the page of a resource', () => {
     }
     expect((await get({ group: 'region' })).text).toContain('later-region');
   });
+});
+
+describe('a named view of the project', () => {
+  const view = (name: string, token: string) => served.get(`/views/${name}`, as(token));
+
+  beforeAll(async () => {
+    const folder = join(dir, 'views');
+    await mkdir(folder);
+    const written = {
+      'two.yaml':
+        'title: Both <b>halves</b>\nparameters: { workspace: [north, south], group: resource_name, top: 50, range: 7d }\n',
+      'last-months.yaml': 'title: Our months\npage: /months\n',
+      'broken.yaml': 'title: Broken\nparameter: { group: region }\n',
+      'Upper.yml': 'title: Upper\n',
+    };
+    for (const [name, text] of Object.entries(written)) await writeFile(join(folder, name), text);
+  });
+
+  test('is in the menu and shows what the address with its parameters shows, inside the scope of who opens it', async () => {
+    for (const token of Object.values(tokens)) {
+      const { status, text } = await view('two', token);
+      const { workspace, ...query } = { workspace: ['north', 'south'], group: 'resource_name', top: '50', range: '7d' };
+      expect(status).toBe(200);
+      expect(text).toContain('<title>Both &lt;b&gt;halves&lt;/b&gt;');
+      expect(text).toContain('<a href="/views/two" aria-current="page">');
+      expect(groupsOf(text)).toEqual(groupsOf((await get({ ...query, workspace }, token)).text));
+      expect(groupsOf(text).some(([name]) => name?.startsWith('secret-box'))).toBe(token === tokens.ALL_TOKEN);
+    }
+  });
+
+  test('of a page that somebody must not see does not exist for them', async () => {
+    expect((await view('last-months', tokens.ALL_TOKEN)).text).toContain('<h1>Our months</h1>');
+    for (const name of ['last-months', 'broken', 'Upper', 'none', '..%2Fcostbook']) {
+      const { status, text } = await view(name, tokens.NORTH_TOKEN);
+      expect(status, name).toBe(404);
+      expect(text).not.toContain('months');
+    }
+    expect((await get({}, tokens.NORTH_TOKEN)).text).not.toMatch(/Our months|Broken|Upper/);
+  });
+
+  test('says where its file has a mistake', async () => {
+    const { status, text } = await view('broken', tokens.ALL_TOKEN);
+    expect(status).toBe(500);
+    expect(text).toContain('views/broken.yaml:2:1: unknown key &quot;parameter&quot;');
+    expect((await view('Upper', tokens.ALL_TOKEN)).text).toContain('expected a name of lowercase letters');
+    expect(text).not.toContain(dir);
+  });
+});
+
+test('the title of Explore says what is shown', async () => {
+  const { text } = await get({ ...october, workspace: ['north', '~'], except: 'workspace', group: 'label:service' });
+  const words = 'Cost by label: service, Workspace: all but north, no workspace, 2026-10-01 to 2026-10-04';
+  expect(text).toContain(`<title>${words} · `);
+  expect(text).toContain(`<h1>${words}</h1>`);
 });
 
 describe('a token of a part of the costs', () => {

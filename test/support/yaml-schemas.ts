@@ -11,6 +11,7 @@ import { entryKeys, groups, tokenKeys, topKeys } from '../../src/config/keys.ts'
 import { serveShapes } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds } from '../../src/config/sink-settings.ts';
 import { jobShape, stepShape } from '../../src/jobs/parse.ts';
+import { viewShape } from '../../src/serve/views.ts';
 import { sinkTypes } from '../../src/sinks/kinds/index.ts';
 import { monthNames, weekdayNames, weekPatterns, weekStarts, yearNames } from '../../src/time/fiscal-year.ts';
 import { periodKinds } from '../../src/time/time.ts';
@@ -599,9 +600,14 @@ function configSchema(): Schema {
 }
 
 /** Every schema by the name of its file in docs/schema, without `.schema.json`. */
-export const yamlSchemas: Readonly<Record<'costbook' | 'job' | 'budgets' | 'allocation', Schema>> = {
+export const yamlSchemas: Readonly<Record<'costbook' | 'job' | 'budgets' | 'allocation' | 'view', Schema>> = {
   costbook: configSchema(),
   job: jobSchema(),
   budgets: budgetsSchema(),
   allocation: allocationSchema(),
+  view: written('A named view of the dashboard of Costbook: views/<name>.yaml', viewShape, {
+    title: 'the name in the menu, which everybody who sees the page reads',
+    page: 'the page, /explore by default',
+    parameters: 'the parameters of the page, as its address has them',
+  }),
 };

@@ -373,6 +373,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/ledger',
     'warehouse/sql',
     'warehouse/store',
+    'yaml',
   ],
   answers: [
     'allocation',

@@ -65,6 +65,19 @@ describe('the question in an address', () => {
     expect(read(many).problems).toEqual([expect.stringContaining('at most 500 values')]);
   });
 
+  test('has a usual range by its name, and a range of its own instead', () => {
+    const shownOf = (query: string) => {
+      const { asked, problems } = read(query);
+      return [shown(asked), asked.step, problems.length];
+    };
+    expect(shownOf('')).toEqual(['2026-10-01T00/2026-10-21T15', 'day', 0]);
+    expect(shownOf('range=7d')).toEqual(['2026-10-15T00/2026-10-21T15', 'day', 0]);
+    expect(shownOf('range=last-month&step=week')).toEqual(['2026-09-01T00/2026-10-01T00', 'week', 0]);
+    expect(shownOf('range=13m')).toEqual(['2025-10-01T00/2026-10-21T15', 'month', 0]);
+    expect(shownOf('range=last-month&from=2026-10-20')).toEqual(['2026-10-20T00/2026-10-21T15', 'day', 0]);
+    expect(shownOf('range=1y')).toEqual(['2026-10-01T00/2026-10-21T15', 'day', 1]);
+  });
+
   test('has only days of the calendar', () => {
     for (const day of ['2026-02-30', '2026-02-30T05:00', '2025-02-29', '2026-00-01', '2026-10-01T24:00'])
       expect(read(`from=${day}`).problems).toEqual([expect.stringContaining('from: expected a day')]);

@@ -12,6 +12,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { severityKinds } from '../../src/config/sink-settings.ts';
 import { dataKinds } from '../../src/findings/kinds/index.ts';
 import { parseJob } from '../../src/jobs/parse.ts';
+import { parseView } from '../../src/serve/views.ts';
 import { violations } from '../support/json-schema.ts';
 import { newProject } from '../support/project.ts';
 import { type Schema, yamlSchemas } from '../support/yaml-schemas.ts';
@@ -48,6 +49,7 @@ const readers: Readonly<Record<Name, (text: string) => unknown>> = {
     parseAnomalyRules({ text, file: 'jobs/budgets.yaml' }),
   ],
   allocation: (text) => parseAllocation({ text, file: join(folder, 'jobs', 'allocation.yaml') }),
+  view: (text) => parseView({ text, file: 'views/x.yaml' }),
 };
 
 const token = { token: 'abcdefgh' };
@@ -197,6 +199,10 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         'alert',
       ],
     },
+  ],
+  view: [
+    { title: 'Ours', page: '/explore', parameters: { workspace: ['north', 'south'], top: 5, range: '30d' } },
+    { title: 'All' },
   ],
   budgets: [
     {
@@ -426,6 +432,7 @@ describe.each(Object.keys(yamlSchemas) as Name[])('the schema of %s', (name) => 
 /** Mappings whose keys are names of the user's own. */
 function isFree(name: Name, path: Path): boolean {
   const at = path.join('/');
+  if (name === 'view') return at === 'parameters';
   return name === 'allocation' && /^(default|rules\/\d+\/owner|rules\/\d+\/split\/weights\/\d+)$/.test(at);
 }
 
@@ -440,6 +447,7 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /^serve\/groups\/\w+\/\w+ = undefined$/, // a group sees exactly one of them
     /^sinks\/\w+\/(account|answersTo(\/\d)?) = "nonsense/,
   ],
+  view: [],
   job: [/report\/timeout = /, /^(timeZone|ping\/\w+|steps\/1\/ingest\/(from|to)) = "nonsense/],
   budgets: [
     /(name|parent|timeZone|from) = "nonsense/,
