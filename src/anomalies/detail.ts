@@ -80,10 +80,12 @@ export interface AnomalyDetail {
   readonly isByAccess?: boolean | undefined;
   /** The exclusion that covers it: it raises no alert. Undefined if none does. */
   readonly excluded?: ExcludedBy | undefined;
+  /** The exclusion that covered its place and has ended: people may read of it why it costs more. */
+  readonly formerlyExcluded?: ExcludedBy | undefined;
 }
 
 /** What explains an anomaly, without its days. */
 export type Explanation = Omit<
   AnomalyDetail,
-  'impacts' | 'heldDays' | 'aboveDays' | 'notices' | 'endedHour' | 'excluded'
+  'impacts' | 'heldDays' | 'aboveDays' | 'notices' | 'endedHour' | 'excluded' | 'formerlyExcluded'
 >;

@@ -93,11 +93,12 @@ export async function markExcluded(
   const keys = new Set(changed.map(({ anomaly_key }) => anomaly_key));
   const marked: AnomalyRow[] = [];
   for (const row of present.filter((one) => one.state === 'open' || keys.has(one.anomaly_key))) {
-    const { excluded: before, ...detail } = JSON.parse(row.detail) as AnomalyDetail;
+    const { excluded: _, formerlyExcluded: __, ...detail } = JSON.parse(row.detail) as AnomalyDetail;
     const found = await exclusionOf(connection, row, rules);
     const excluded = found && { reason: found.reason, until: found.until };
-    if (JSON.stringify(before) === JSON.stringify(excluded)) continue;
-    marked.push({ ...row, detail: JSON.stringify({ ...detail, ...(excluded === undefined ? {} : { excluded }) }) });
+    const formerlyExcluded = found === undefined ? endedExclusionOf(row, rules) : undefined;
+    const now = JSON.stringify({ ...detail, excluded, formerlyExcluded });
+    if (now !== JSON.stringify(JSON.parse(row.detail))) marked.push({ ...row, detail: now });
   }
   return marked;
 }
@@ -109,6 +110,17 @@ async function exclusionOf(connection: Connection, row: AnomalyRow, rules: Rules
       return exclusion;
   }
   return undefined;
+}
+
+/** The last exclusion of the place of these costs that ended before their last day, in the month before it or since. */
+function endedExclusionOf(row: AnomalyRow, { exclude }: Rules): ExcludedBy | undefined {
+  const place = scopeOf({ ...row });
+  const [last] = exclude
+    .flatMap(({ scope, until, reason }) =>
+      until !== null && until < row.last_day && isPlaceIn(scope, place) ? [{ reason, until }] : [],
+    )
+    .toSorted((a, b) => b.until.localeCompare(a.until));
+  return last !== undefined && dayNamed(row.first_day) - dayNamed(last.until) <= usualDays ? last : undefined;
 }
 
 /** Whether an exclusion acts on a day, in the place of these costs; of which resources is left open. Pure. */

@@ -63,6 +63,8 @@ export interface AnomalyFact extends Explanation {
   readonly budgets?: readonly PressedBudget[] | undefined;
   /** The exclusion that covers it: it raises no alert. Undefined if none does. */
   readonly excluded?: AnomalyDetail['excluded'];
+  /** The exclusion that covered its place and has ended. */
+  readonly formerlyExcluded?: AnomalyDetail['formerlyExcluded'];
   /** Who owns the resource that drives it, by the allocation rules: `team Research`; undefined if nobody is known. */
   readonly owner?: string | undefined;
 }

@@ -61,6 +61,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
       ...(isNews ? fieldOf('Cause', [cause]) : fieldOf('Feedback', said)),
       ...fieldOf('Other budgets', otherBudgets),
       ...fieldOf('Deployments', deployments),
+      ...fieldOf('Exclusion that has ended', endedExclusionWords(fact)),
     ],
     list: listOf(fact),
   };
@@ -77,6 +78,11 @@ function otherBudgetsNamed([, ...others]: NonNullable<AnomalyFact['budgets']>): 
 /** A field with these sentences; none without any. */
 function fieldOf(label: string, sentences: readonly string[]): AnomalyWords['fields'] {
   return sentences.length === 0 ? [] : [{ label, value: sentences.join(' ') }];
+}
+
+/** `2026-10-13: load test of the crawler`: why its place raised no alerts before. */
+function endedExclusionWords({ formerlyExcluded: ended }: AnomalyFact): string[] {
+  return ended === undefined ? [] : [`${ended.until}: ${ended.reason}`];
 }
 
 /** The end of an anomaly as text. Pure. */

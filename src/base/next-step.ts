@@ -93,8 +93,8 @@ export const reducedTotalsStep: NextStep = act(
 
 /** The next step if a workspace has another name on the platform. */
 export const renamedStep: NextStep = act(
-  'ask who manages the workspaces. If it was renamed, run "costbook ingest --accept-reduced-access" once: its past moves to ' +
-    'the new name, and no amount changes. Then write the new name wherever jobs/*.yaml has the old one. If it was not renamed, ' +
+  'ask an admin of the workspaces whether it was renamed. If so, run "costbook ingest --accept-renamed-workspaces" once: its ' +
+    'past moves to the new name, and no amount changes. Then write the new name wherever jobs/*.yaml has the old one. If not, ' +
     'use a token that sees the old one and run "costbook ingest".',
   'ingest',
 );

@@ -97,8 +97,10 @@ function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): st
   ];
   if (urgent.length > 0) return paint('red', paint('bold', `ALERT: ${urgent.join(', and ')}. ${proven}`));
   const isToDo = problems.some(({ next }) => next.who === 'Act');
-  return isToDo
-    ? paint('yellow', paint('bold', `ALERT: something is to be done. ${proven}`))
+  const warnings = alerts.list.filter(({ severity }) => severity === 'warning').length;
+  if (isToDo) return paint('yellow', paint('bold', `ALERT: something is to be done. ${proven}`));
+  return warnings > 0
+    ? paint('yellow', paint('bold', `YES, with ${counted(warnings, 'warning')}. ${proven}`))
     : paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'));
 }
 

@@ -83,17 +83,17 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
   };
 }
 
-/** `about 828 USD over at the end`, and how much of it is left if what is unusual stops now. */
+/** `about 828 USD over at the end`; if costs are unusual now, where it ends in both cases. */
 function overAtEndWords(fact: Outlook, over: bigint): string {
-  return `about ${about(over, fact.unit)} over at the end${otherwiseOver(fact)}`;
+  return bothEnds(fact) ?? `about ${about(over, fact.unit)} over at the end`;
 }
 
-/** How much a period ends over its amount in the other case: `, 1,653 USD if it continues`, or `, 111 USD if stopped now`. Pure. */
-export function otherwiseOver({ amount, unit, end }: Pick<Outlook, 'amount' | 'unit' | 'end'>): string {
-  if (end?.continued !== undefined) return `, ${about(moneyOf(end.continued) - moneyOf(amount), unit)} if it continues`;
-  if (end === undefined || end.stopped === null) return '';
-  const rest = moneyOf(end.stopped) - moneyOf(amount);
-  return `, ${rest > 0n ? about(rest, unit) : 'nothing'} if stopped now`;
+/** Where a period ends in both cases: `about 911 USD if crawler stops now, about 2,461 USD if it continues`. Undefined if nothing may go on. Pure. */
+export function bothEnds({ unit, unusual, end }: Pick<Outlook, 'unit' | 'unusual' | 'end'>): string | undefined {
+  const stopped = endIfStopped(end);
+  if (end === undefined || stopped === undefined) return undefined;
+  const [least, most] = [stopped, end.continued ?? end.expected].map((one) => about(moneyOf(one), unit));
+  return `about ${least} at the end if ${goingOnIn({ unusual })} stops now, about ${most} if it continues`;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
 import type { BudgetAlertFact, Threshold } from './budget-fact.ts';
-import { type BudgetOutlook, budgetOutlook, endIfStopped, otherwiseOver } from './budget-outlook.ts';
+import { type BudgetOutlook, bothEnds, budgetOutlook, endIfStopped } from './budget-outlook.ts';
 import type { Words } from './words.ts';
 
 /** A threshold as its message needs it. */
@@ -40,7 +40,7 @@ export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
   // Where costs are unusual now, a range that is learned from usual days says little.
   const hasRange = endIfStopped(fact.end) === undefined;
   return {
-    title: `Budget ${fact.budget}: ${forecastTitle(fact, forecast)}`,
+    title: `Budget ${fact.budget}${forecastTitle(fact, forecast)}`,
     share: shareOf(fact),
     next: outlook.next ?? budgetStepOf(fact),
     sentences: hasRange
@@ -52,14 +52,6 @@ export function forecastWords(fact: BudgetWords, forecast: Forecast): Words {
         ]
       : outlook.sentences,
     fields: [
-      ...(hasRange
-        ? []
-        : [
-            {
-              label: `${forecast.level} % interval`,
-              value: `${inUnit(forecast.low, fact.unit)} to ${inUnit(forecast.high, fact.unit)}`,
-            },
-          ]),
       ...budgetFields(fact),
       ...unusualField(fact),
       ...(forecast.changes === undefined ? [] : [{ label: 'Planned changes', value: forecast.changes.join('; ') }]),
@@ -210,13 +202,18 @@ function forecastOf(fact: BudgetWords, { value }: Forecast): string {
   return `${inUnit(value, fact.unit)} expected in ${fact.period} (${share})`;
 }
 
-/** `5718.34 USD expected in 2026-12, about 218 USD over its 5500.00 USD, 40 USD if stopped now`; or its share of the amount. */
+/**
+ * `: 5718.34 USD expected in 2026-12, about 218 USD over its 5500.00 USD`, or its share of the amount; if costs are unusual now,
+ * where it ends in both cases, in the same words on each night.
+ */
 function forecastTitle(fact: BudgetWords, forecast: Forecast): string {
   const { amount, unit, period } = fact;
+  const ends = bothEnds(fact);
+  if (ends !== undefined) return `, ${inUnit(amount, unit)} in ${period}: ${ends}`;
   const over = moneyOf(forecast.value) - moneyOf(amount);
-  if (over <= 0n) return forecastOf(fact, forecast);
+  if (over <= 0n) return `: ${forecastOf(fact, forecast)}`;
   const excess = `about ${roughly(over, unit)} over its ${inUnit(amount, unit)}`;
-  return `${inUnit(forecast.value, unit)} expected in ${period}, ${excess}${otherwiseOver(fact)}`;
+  return `: ${inUnit(forecast.value, unit)} expected in ${period}, ${excess}`;
 }
 
 function ofAmount({ amount, unit }: BudgetWords, value: string): string {

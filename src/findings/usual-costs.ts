@@ -34,9 +34,14 @@ export function missingCostWords(
   hours: number | undefined,
 ): string {
   if (usualDaily === undefined) return 'are missing, not zero; their amount is unknown until they are loaded';
-  const daily = moneyOf(usualDaily);
-  if (hours === undefined || since === null) return `are missing, usually about ${roughly(daily)} a day`;
-  const sum = roughly((daily * BigInt(hours)) / 24n);
+  if (hours === undefined || since === null) return `are missing, usually about ${roughly(moneyOf(usualDaily))} a day`;
   const until = formatSecond(Date.parse(since) + hours * hourMs);
-  return `are missing: about ${sum} until ${until} (${hours} h at usually about ${usd(daily / 24n)} an hour)`;
+  return `are missing: ${usualCostWords(usualDaily, hours, ` until ${until}`)}`;
+}
+
+/** What so many hours usually cost: `about 24 USD (4 h at usually about 6.00 USD an hour)`. Pure. */
+export function usualCostWords(usualDaily: string, hours: number, until = ''): string {
+  const daily = moneyOf(usualDaily);
+  const sum = roughly((daily * BigInt(hours)) / 24n);
+  return `about ${sum}${until} (${hours} h at usually about ${usd(daily / 24n)} an hour)`;
 }

@@ -69,7 +69,7 @@ export interface AccountSummary {
 }
 
 /** The codes of an ingest that was refused because the token sees less than before. */
-const lostAccessCodes: readonly string[] = ['reduced_access', 'reduced_totals'];
+const lostAccessCodes: readonly string[] = ['reduced_access', 'reduced_totals', 'renamed_workspaces'];
 
 /**
  * Brings the books of every account up to date: fetches what is missing up to the last complete hour, and young hours

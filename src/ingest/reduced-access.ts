@@ -14,7 +14,7 @@ const accessShareOfCost = 0.7;
 
 /** How a token has less access than the books show: the ingest needs a confirmation then. */
 export interface ReducedAccess {
-  readonly code: 'reduced_access' | 'reduced_totals';
+  readonly code: 'reduced_access' | 'reduced_totals' | 'renamed_workspaces';
   /** What was found, without the account and without a full stop. */
   readonly found: string;
   readonly next: NextStep;
@@ -39,7 +39,7 @@ export function reducedTotals(totals: ComparedTotals): ReducedAccess | undefined
   if (!isLess && !isEmpty && workspacesGone.every((name) => renames.some(({ workspace }) => workspace === name))) {
     const names = renames.map(({ workspace, newName }) => `workspace ${workspace} is probably named ${newName} now`);
     const same = 'the platform reports the same cost on the same days under a name that the books do not have';
-    return { code: 'reduced_totals', found: `${names.join(', ')}: ${same}`, next: renamedStep };
+    return { code: 'renamed_workspaces', found: `${names.join(', ')}: ${same}`, next: renamedStep };
   }
   const found = isLess
     ? `over ${days} settled days with cost, the platform now reports ${usdOf(theirs)}, but the books have ` +
@@ -64,9 +64,10 @@ export function checkRoleChange(account: string, before: Role | undefined, now: 
   if (!accepted) refuse(account, reducedRole(before, now));
 }
 
-/** Throws UnprovenError if the platform shows only a part of what it showed before. */
-export function refuseReducedTotals(account: string, totals: ComparedTotals): void {
-  refuse(account, reducedTotals(totals));
+/** Throws UnprovenError if the platform shows only a part of what it showed before; renamed workspaces may be accepted alone. */
+export function refuseReducedTotals(account: string, totals: ComparedTotals, areRenamesAccepted: boolean): void {
+  const reduced = reducedTotals(totals);
+  if (reduced?.code !== 'renamed_workspaces' || !areRenamesAccepted) refuse(account, reduced);
 }
 
 function refuse(account: string, reduced: ReducedAccess | undefined): void {

@@ -15,6 +15,8 @@ export interface IngestRequest {
   readonly refetch: boolean;
   /** The user confirms that a token sees less than the one before it. */
   readonly acceptReducedAccess: boolean;
+  /** The user confirms that workspaces have the new names under which the platform reports their costs. */
+  readonly acceptRenamedWorkspaces: boolean;
   /** The user confirms that listings are whole that have fewer than half of the known resources. */
   readonly acceptShrunkListings: boolean;
   readonly runNumber: number;

@@ -147,7 +147,8 @@ async function verifyDays(past: Past): Promise<Window[]> {
   if (days.length === 0) return [];
   const groups = await groupsByWorkspace(verification.connection, account, days, metricsLimits.maxPageSize);
   const found = await askAllByRole(past, (role) => daysQueries(days, role, groups).queries);
-  if (!request.acceptReducedAccess) refuseReducedTotals(account, await verification.totals(accessDays));
+  if (!request.acceptReducedAccess)
+    refuseReducedTotals(account, await verification.totals(accessDays), request.acceptRenamedWorkspaces);
   past.asked.push(...found);
   return differingDays(past, found);
 }

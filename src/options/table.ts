@@ -215,6 +215,7 @@ export const options = {
       step: 'fetch all hours of the range again, not only new and changed ones',
     }),
     acceptReducedAccess: flag('confirm that the token has less access than before'),
+    acceptRenamedWorkspaces: flag('confirm that workspaces have the new names that the last ingest found'),
     acceptShrunkListings: flag('confirm that resources are gone although listings lack more than half of them'),
     timeout: duration(
       'duration',

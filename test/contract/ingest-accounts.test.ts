@@ -28,7 +28,12 @@ test('a bug that the answers of one account meet ends the ingest once the others
   const ingested = ingest(
     {
       ...{ config: loadConfig({ dir, env: {}, now }), from: undefined, to: undefined, refetch: false },
-      ...{ acceptReducedAccess: false, acceptShrunkListings: false, runNumber: run.number },
+      ...{
+        acceptReducedAccess: false,
+        acceptRenamedWorkspaces: false,
+        acceptShrunkListings: false,
+        runNumber: run.number,
+      },
     },
     {
       ...{ warehouse, landing: openLandingWriter(join(dir, 'data', 'landing')), effects, signal: never() },

@@ -521,9 +521,9 @@ describe.concurrent('a workspace that the platform renamed', () => {
     const { exitCode, account } = await ingest(dir, platform, later);
     expect(exitCode).toBe(4);
     expect(account.errors).toEqual([
-      expect.stringMatching(/lab is probably named payments now: .*run .*--accept-reduced-access/),
+      expect.stringMatching(/lab is probably named payments now: .*run .*--accept-renamed-workspaces/),
     ]);
-    const accepted = await ingest(dir, platform, { ...later, args: ['--accept-reduced-access'] });
+    const accepted = await ingest(dir, platform, { ...later, args: ['--accept-renamed-workspaces'] });
     expect(accepted.exitCode, accepted.stderr).toBe(0);
     expect(await costsIn(dir)).toEqual(expectedCosts(lab('payments'), 'admin'));
   });

@@ -147,16 +147,35 @@ describe('facts about the data', () => {
     };
     const until = (end: string) => (hour: string) => hour < `2026-09-0${end}`;
     expect(await silentOf(until('8T19'))).toEqual([
-      'acc_one has no cost since 2026-09-08T19:00:00Z: about 30 USD less than usual',
+      'About 30 USD may be missing: acc_one has no cost from 2026-09-08T19:00:00Z to 2026-09-09T00:00:00Z',
     ]);
     expect(await silentOf((hour) => until('5T03')(hour) || !until('5T08')(hour))).toEqual([
-      'acc_one has no cost from 2026-09-05T03:00:00Z to 2026-09-05T08:00:00Z: about 30 USD less than usual',
+      'About 30 USD may be missing: acc_one has no cost from 2026-09-05T03:00:00Z to 2026-09-05T08:00:00Z',
     ]);
     expect(await silentOf(until('8T22')), 'two hours').toEqual([]);
     expect(await silentOf(until('8T19'), '0.1'), 'less than a dollar').toEqual([]);
     expect(await silentOf((hour) => until('8T19')(hour) && !/T2[0-2]/.test(hour)), 'as every night').toEqual([]);
     expect(await silentOf((hour) => hour >= '2026-09-04' && until('8T19')(hour)), 'a young account').toEqual([]);
     expect(await silentOf((hour) => until('1T03')(hour) || !until('1T08')(hour)), 'a week ago').toEqual([]);
+  });
+
+  test('hours that never matched are counted, with what as many usually cost', async () => {
+    const history = { window_start: '2026-08-01', window_end: '2026-09-08', claimed_end: '2026-09-08' };
+    const days = ['2026-08-30', ...Array.from({ length: 8 }, (_, day) => `2026-09-0${day}`).slice(1)];
+    const facts = await factsOf({
+      ...fresh,
+      accounts: [{ history_start: '2026-08-01' }],
+      covered: [history],
+      costs: days.map((day) => ({ bucket_start: `${day} 10:00:00`, cost: '24' })),
+      unproven: [
+        { window_start: '2026-09-08', window_end: '2026-09-08 04:00:00' },
+        { window_start: '2026-09-02', window_end: '2026-09-03' },
+      ],
+    });
+    expect(facts).toMatchObject([{ kind: 'unproven', missing: { hours: 4 } }]);
+    expect(facts.flatMap((fact) => cardOf(entryOf(fact)).sentences)[0]).toBe(
+      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). They have all others as they matched last.',
+    );
   });
 
   test("windows that differ from the platform's totals make one fact per account; young windows do not", async () => {

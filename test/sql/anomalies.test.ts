@@ -475,6 +475,8 @@ describe('an exclusion', () => {
   ])('%s', async (_, until, alerts) => {
     const { facts } = await evaluated(given(daily('2026-08-01', spike)), excluding({ ...north, until }));
     expect(facts).toHaveLength(alerts);
+    // Its reason may be why the costs are higher: the alert after it says so.
+    for (const fact of facts) expect(fact.formerlyExcluded).toEqual({ reason: 'tests', until });
   });
 
   test('of resources covers an anomaly whose rest is usual, and no other', async () => {

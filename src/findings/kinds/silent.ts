@@ -49,14 +49,13 @@ export const silent: DataKind<SilentFact, Row> = {
   isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
   // Another time without costs is news; that one goes on is not.
   causes: ({ times }) => times.map(({ start }) => start).toReversed(),
-  words: ({ account, times, usualCost, completeThrough }) => {
+  words: ({ account, times, usualCost }) => {
     const [newest] = times;
-    const when = newest?.end === completeThrough ? `since ${newest?.start}` : `from ${newest?.start} to ${newest?.end}`;
     const more = times.length > 1 ? ` and at ${counted(times.length - 1, 'earlier time')}` : '';
     return {
-      title: `${account} has no cost ${when}${more}: about ${roughly(moneyOf(usualCost))} less than usual`,
+      title: `About ${roughly(moneyOf(usualCost))} may be missing: ${account} has no cost from ${newest?.start} to ${newest?.end}${more}`,
       sentences: [
-        "The platform's totals show none either, so the books match them: either everything was stopped, or the platform shows these costs late, or it has lost them.",
+        "That much is usual in as many hours. The platform's totals show none either, so the books match them: either everything was stopped, or the platform shows these costs late, or it has lost them.",
       ],
       ...(times.length > 1 && {
         list: {
@@ -70,9 +69,9 @@ export const silent: DataKind<SilentFact, Row> = {
     title: `every hour of ${account} in the last seven days has costs as usual`,
     sentences: [],
   }),
-  step: () =>
+  step: ({ account }) =>
     act(
-      "ask whether everything was stopped then. If not, ask the platform's support for the costs of these hours: every run looks for late ones and loads them.",
+      `ask those who run ${account} whether everything was stopped then. If it was, nothing is missing, and this ends by itself after a week. If not, ask the platform's support for the costs of these hours. Every run looks for late ones and loads them.`,
     ),
   amount: ({ usualCost }) => usualCost,
   size: ({ usualCost }) => Number(usualCost),

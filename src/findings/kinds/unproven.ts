@@ -1,9 +1,11 @@
 import { longestDiffering, unprovenStepAfter } from '../../base/next-step.ts';
 import { cents, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../../money/money.ts';
+import { counted } from '../../text/counted.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
+import { alertRows } from '../rows.ts';
 import {
   comparisonWords,
   differenceWords,
@@ -12,6 +14,7 @@ import {
   sumOfDifferences,
   windowsOf,
 } from '../unproven-words.ts';
+import { usualCosts, usualCostWords } from '../usual-costs.ts';
 import { changeWords, partlyLateWords } from './sentences.ts';
 
 /** Hours of an account do not add up to the platform's own totals. */
@@ -34,7 +37,18 @@ export interface UnprovenFact extends Finding<'unproven'> {
     /** The first of these days: `2026-10-14`. */
     readonly failingSince?: string;
   }[];
+  /** Hours of these windows that never matched, so that the books have none of their costs; left out if there are none. */
+  readonly missing?: {
+    readonly hours: number;
+    /** What a day usually costs, USD as decimal text; left out if it is unknown. */
+    readonly usualDaily?: string | undefined;
+  };
   readonly outOfDate: OutOfDate;
+}
+
+interface Row {
+  readonly account: string;
+  readonly missing: NonNullable<UnprovenFact['missing']>;
 }
 
 /** An alert shows this many windows and counts all. */
@@ -62,9 +76,26 @@ function othersWords({ difference, windows }: UnprovenFact): string {
   return `: ${usd(moneyOf(cents(difference)) - moneyOf(sumOf(shown)))}`;
 }
 
-export const unproven: DataKind<UnprovenFact, never> = {
+/** What reports and exports have of the hours. */
+function booksWords({ missing }: UnprovenFact): string {
+  if (missing === undefined) return 'Reports and exports have these hours as they matched the totals last.';
+  const { hours, usualDaily } = missing;
+  const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
+  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. They have all others as they matched last.`;
+}
+
+export const unproven: DataKind<UnprovenFact, Row> = {
   name: 'unproven',
-  findings: (_, { accounts, now }) =>
+  read: async (connection, { accounts }) => {
+    if (accounts.every(({ unproven: windows }) => windows.length === 0)) return [];
+    const rows = await alertRows(connection, 'hours_never_proven');
+    const usual = rows.length === 0 ? undefined : await usualCosts(connection);
+    return rows.map((row) => {
+      const [account, hours] = [String(row['account']), Number(row['hours'])];
+      return { account, missing: { hours, usualDaily: usual?.get(account) } };
+    });
+  },
+  findings: (rows, { accounts, now }) =>
     accounts
       .filter(({ unproven: windows }) => windows.length > 0)
       .map(({ account, completeThrough, unproven: windows, ...state }) => ({
@@ -73,6 +104,7 @@ export const unproven: DataKind<UnprovenFact, never> = {
         difference: sumOfDifferences(windows) ?? null,
         count: windowsOf(windows).length,
         windows: mostUrgent(windows),
+        ...rows.filter((row) => row.account === account).map(({ missing }) => ({ missing }))[0],
         // By the limit of `status`: a day that is missing alone is no other cause.
         outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }], now }),
       })),
@@ -85,11 +117,7 @@ export const unproven: DataKind<UnprovenFact, never> = {
   causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
   words: (fact) => ({
     title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
-    sentences: [
-      `Reports and exports have these hours as they matched the totals last; hours that never did are missing there as a whole.`,
-      ...changeWords(fact),
-      ...partlyLateWords(fact),
-    ],
+    sentences: [booksWords(fact), ...changeWords(fact), ...partlyLateWords(fact)],
     list: {
       label: `Windows (${fact.count})`,
       items: [
