@@ -27,7 +27,11 @@ const columns = ['date', 'rate'] as const;
 export function readRates({ rates, where }: CurrencySettings, dir: string): readonly Rate[] {
   const problems = gatherProblems();
   const file = isAbsolute(rates) ? rates : join(dir, rates);
-  const text = readTextFile(file, 'the rates that the setting currency names', problems);
+  const text = readTextFile(
+    file,
+    'the rates that the setting currency names (a line date,rate, then lines such as 2026-10-30,0.922)',
+    problems,
+  );
   const found = text === undefined ? [] : parseRates(text, file, problems);
   const mistakes = problems.error({ code: mistakenRates });
   if (mistakes !== undefined) throw text === undefined ? withPlace(mistakes, where) : mistakes;
