@@ -150,15 +150,17 @@ describe.skipIf(program === undefined)('a fault of a moment', () => {
     async (fault) => {
       const faulty = await startFaultyStore(server.url);
       const two = await exportOf(after);
+      // On a busy machine, a fault takes seconds: its own lease must live longer.
+      const lasting = { ...options, times: { ...times, deadAfterMs: 10_000 } };
       let requests = 0;
       for (let at = 1; at <= requests || at === 1; at += 1) {
         faulty.script = () => undefined;
         const prefix = newPrefix();
         const store = await open({ endpoint: faulty.url, prefix });
-        await mirrorExport(store, await exportOf(before), options);
+        await mirrorExport(store, await exportOf(before), lasting);
         const begin = faulty.seen.length;
         faulty.script = ({ number }) => (number === begin + at ? fault : undefined);
-        expect(await exitCodeOfMirror(mirrorExport(store, two, options)), `request ${at}`).toBe('done');
+        expect(await exitCodeOfMirror(mirrorExport(store, two, lasting)), `request ${at}`).toBe('done');
         requests = Math.max(requests, faulty.seen.length - begin);
         expect(await wholeIn(await open({ prefix })), `request ${at}`).toBe('3 files, 0 wrong, 0 strangers');
       }
