@@ -87,7 +87,7 @@ function table(figures: readonly Figure[]): string {
       ];
       const wanted =
         bounds.length === 2 ? `${least} to ${target} ${unit}` : bounds.map((bound) => `${bound} ${unit}`).join('');
-      return `${bench.padEnd(10)}${shown.padStart(11)}  ${wanted.padEnd(17)}${measured}`;
+      return `${bench.padEnd(10)}${shown.padStart(11)}  ${wanted.padEnd(20)}${measured}`;
     })
     .join('\n');
 }
