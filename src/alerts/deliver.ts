@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { parseStored } from '../base/former-formats.ts';
 import type { Attempt, Message, OutgoingMessage, SendMessage } from '../sinks/index.ts';
 import { dayMs, type Instant } from '../time/time.ts';
@@ -70,6 +71,7 @@ export async function deliver(delivering: Delivering): Promise<Delivery[]> {
   const pending = await delivering.outbox.pendingMessages(delivering.giveUpDays);
   const sinks = [...new Set(pending.map(({ sink }) => sink))];
   const started = new Map<string, Promise<Delivery[]>>();
+  setMaxListeners(0, delivering.signal); // each sink that waits listens
   /** Starts with a sink, once. Sinks that answer wait for no other. */
   function start(sink: string): Promise<Delivery[]> {
     const known = started.get(sink);
