@@ -141,25 +141,38 @@ const nightsOfWaiting = 3;
 
 /** A window that differs: on how many nights in a row, and since which of them. */
 interface DifferingWindow {
-  readonly start?: string;
-  readonly end?: string;
+  readonly start: string;
+  readonly end: string;
   readonly nights?: number | undefined;
   /** `2026-10-14`. */
   readonly failingSince?: string | undefined;
 }
 
 /** The window that has differed on most nights, of several the last: windows are given newest first. Pure. */
-export function longestDiffering<T extends DifferingWindow>(windows: readonly T[]): T | undefined {
+export function longestDiffering<T extends Pick<DifferingWindow, 'nights'>>(windows: readonly T[]): T | undefined {
   return windows.toSorted((a, b) => (a.nights ?? 0) - (b.nights ?? 0)).at(-1);
 }
 
-/** The next step for windows that differ: to wait, and after three nights to act; it names the one that is counted. Pure. */
-export function unprovenStepAfter(windows: readonly DifferingWindow[]): NextStep {
-  const { start, end, nights = 0, failingSince } = longestDiffering(windows) ?? {};
-  if (nights === 0) return unprovenStep;
+/** What fetches the hours of an account again that is no longer configured. */
+export const configureAgain = 'put it back into costbook.yaml and run "costbook ingest"';
+
+/**
+ * The next step for windows of an account that differ: to wait, and after three nights to act; it names the one that is
+ * counted. No run fetches an account that is no longer configured. Pure.
+ */
+export function unprovenStepAfter(windows: readonly DifferingWindow[], { isConfigured = true } = {}): NextStep {
+  if (!isConfigured) {
+    return act(
+      `no run fetches these hours again, because the account is no longer configured: ${configureAgain}.`,
+      'ingest',
+    );
+  }
+  const longest = longestDiffering(windows);
+  const { nights = 0, failingSince } = longest ?? {};
+  if (longest === undefined || nights === 0) return unprovenStep;
   const send = `send the platform's support what "costbook sql 'from reconciliation where not proven'" prints.`;
   const since = failingSince === undefined ? '' : `, since the night of ${failingSince}`;
-  const counted = `${start}/${end} has differed longest${since}`;
+  const counted = `${longest.start}/${longest.end} has differed longest${since}`;
   return nights >= nightsOfWaiting
     ? act(`${send} ${counted}: on ${nights} nights.`)
     : wait(

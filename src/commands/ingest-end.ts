@@ -137,8 +137,9 @@ export function describe(summary: AccountSummary, run: RunOfIngest): string {
   }
   const [young, old] = [true, false].map((isYoung) => summary.unproven.filter((each) => each.isYoung === isYoung));
   lines.push(...youngLines((young ?? []).map(unprovenText)));
-  lines.push(...unprovenLines((old ?? []).map(unprovenText)));
-  if (old !== undefined && old.length > 0) lines.push(`  ${nextWords(unprovenStepAfter(old))}`);
+  const differing = (old ?? []).map(unprovenText);
+  lines.push(...unprovenLines(differing));
+  if (differing.length > 0) lines.push(`  ${nextWords(unprovenStepAfter(differing))}`);
   return [...failureLines(summary, run), ...lines].join('\n');
 }
 

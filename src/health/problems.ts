@@ -182,11 +182,11 @@ function reasonOf(failures: Parameters<typeof shortly>[0]): string {
 function unprovenProblems({ accounts }: ProblemsAsked): readonly Problem[] {
   return accounts
     .filter(({ unproven }) => unproven.length > 0)
-    .map(({ account, unproven }) =>
+    .map(({ account, isConfigured, unproven }) =>
       problemOf({
         ...{ key: keyOfFinding('unproven', account), subject: 'books', exitCode: exitCodes.unproven },
         found: unprovenWords(`account ${account}`, unproven),
-        next: unprovenStepAfter(unproven),
+        next: unprovenStepAfter(unproven, { isConfigured }),
         isUntrusted: true,
       }),
     );

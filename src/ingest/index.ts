@@ -25,7 +25,7 @@ import {
   intersectWindows,
   type Window,
 } from '../time/time.ts';
-import { startOfBooks, type UnprovenWindow } from '../warehouse/ledger/index.ts';
+import { startOfBooks, type UnprovenWindow, unprovenText } from '../warehouse/ledger/index.ts';
 import type { TotalDecimals, TotalsKnown } from '../warehouse/load/index.ts';
 import type { CoveredWindow, Role } from '../warehouse/page.ts';
 import { correctFalseClaims, openRunClock, type RunClock, reportClock } from './clocks.ts';
@@ -481,7 +481,7 @@ function failuresOfAccount({ account, failures, unproven }: AccountSummary): rea
   const [first] = unproven;
   if (failures.length === 0 && first !== undefined) {
     const found = `account ${account}, window ${formatWindow(first.window)}: ${first.reason}`;
-    return [{ code: unprovenWindowCode, subject: account, found, next: unprovenStepAfter(unproven) }];
+    return [{ code: unprovenWindowCode, subject: account, found, next: unprovenStepAfter(unproven.map(unprovenText)) }];
   }
   const causes = failures.map(({ code, subject }) => JSON.stringify([code, subject]));
   return failures.filter((_, index) => causes.indexOf(causes[index] ?? '') === index);

@@ -11,6 +11,7 @@ import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
 import { parseFact, stepOf } from '../../src/findings/kinds/index.ts';
 import { openAlerts, wordsOf } from '../../src/findings/open-alerts.ts';
 import { missingCostWords } from '../../src/findings/usual-costs.ts';
+import { type AccountSummary, failuresOfRun } from '../../src/ingest/index.ts';
 import { formatInstant, hourMs } from '../../src/time/time.ts';
 import { readChecks } from '../../src/warehouse/ledger/checks.ts';
 import { ownAnswers } from '../../src/warehouse/store/answer-cache.ts';
@@ -220,6 +221,23 @@ describe('facts about the data', () => {
     expect(withNews(third.fact, second.fact, false).revision).toBe('2 three nights');
     const reported = withNews(third.fact, second.fact, false);
     expect(withNews(fourth.fact, reported, false).revision).toBe(reported.revision);
+  });
+
+  test('hours that differ of an account that is no longer configured wait for no run, and name what fetches them', async () => {
+    const [fact] = await factsOf({ ...fresh, unproven: [{}] }, ['acc_other']);
+    if (fact?.kind !== 'unproven') throw new Error('nothing is unproven');
+    expect(nextWords(stepOf(fact))).toBe(
+      'Act: no run fetches these hours again, because the account is no longer configured: put it back into costbook.yaml and run "costbook ingest".',
+    );
+  });
+
+  test('the failure of a run names the hours that have differed longest', () => {
+    const window = { start: Date.parse('2026-08-03'), end: Date.parse('2026-08-04') };
+    const unproven = [{ window, reason: 'rows', costDifference: '1', isYoung: false, nights: 1 }];
+    const summary = { account: 'acc_one', exitCodes: [4], failures: [], unproven } as unknown as AccountSummary;
+    expect(failuresOfRun([summary])[0]?.next?.words).toContain(
+      '2026-08-03T00:00:00Z/2026-08-04T00:00:00Z has differed longest (night 1 of 3)',
+    );
   });
 
   test('hours that differ are reported again when their amount has doubled and grown by 5 USD since the last report', async () => {

@@ -156,6 +156,16 @@ describe('closeObstacles(question)', () => {
       },
       '2026-09-01T00:00:00Z/2026-10-01T00:00:00Z is unproven (theirs 39.0)',
     ],
+    [
+      'is no longer configured and has hours that differ, which only its return can fetch again',
+      {
+        isConfigured: false,
+        unproven: [
+          { window: parseMonth('2026-09', 'month'), reason: 'rows', costDifference: undefined, isYoung: false },
+        ],
+      },
+      'is unproven (rows); put it back into costbook.yaml and run "costbook ingest", which fetches it again',
+    ],
   ])('reports an account that %s', (_, different, words) => {
     expect(closeObstacles({ ...question, accounts: [{ ...sound, ...different }] })).toEqual([
       expect.stringContaining(words),

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { configureAgain } from '../../base/next-step.ts';
 import { moneyOf, moneyText } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import {
@@ -265,7 +266,7 @@ function accountObstacles(
   const within = unproven.filter(({ window }) => window.start < month.end && window.end > month.start);
   for (const { window, reason } of within) {
     obstacles.push(
-      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${again}, which fetches it again`,
+      `account ${account}: ${formatWindow(window)} is unproven (${reason}); ${isConfigured ? again : configureAgain}, which fetches it again`,
     );
   }
   // An incomplete month has no total to compare yet, and contradictions are reported above.

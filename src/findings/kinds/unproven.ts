@@ -43,6 +43,8 @@ export interface UnprovenFact extends Finding<'unproven'> {
     /** What a day usually costs, USD as decimal text; left out if it is unknown. */
     readonly usualDaily?: string | undefined;
   };
+  /** False if the account is no longer configured; otherwise left out. */
+  readonly isConfigured?: boolean;
   readonly outOfDate: OutOfDate;
 }
 
@@ -105,14 +107,15 @@ export const unproven: DataKind<UnprovenFact, Row> = {
         count: windowsOf(windows).length,
         windows: mostUrgent(windows),
         ...rows.filter((row) => row.account === account).map(({ missing }) => ({ missing }))[0],
+        ...(state.isConfigured ? {} : { isConfigured: false }),
         // By the limit of `status`: a day that is missing alone is no other cause.
         outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }], now }),
       })),
-  causes: ({ months, windows }) => [
+  causes: ({ months, windows, isConfigured = true }) => [
     // That the books get out of date follows, and is no news.
     // A new month is a new cause: readers still trust its numbers.
     ...months.toSorted(),
-    ...(unprovenStepAfter(windows).who === 'Act' ? [nightsCause] : []),
+    ...(unprovenStepAfter(windows, { isConfigured }).who === 'Act' ? [nightsCause] : []),
   ],
   causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
   words: (fact) => ({
@@ -132,7 +135,7 @@ export const unproven: DataKind<UnprovenFact, Row> = {
     title: `costs of ${account} in ${monthWords(months)} match the platform's totals again`,
     sentences: [],
   }),
-  step: ({ windows }) => unprovenStepAfter(windows),
+  step: ({ windows, isConfigured = true }) => unprovenStepAfter(windows, { isConfigured }),
   amount: ({ difference }) => difference ?? undefined,
   isRefreshed: true,
 };
