@@ -1,16 +1,18 @@
 import { join } from 'node:path';
+import { UsageError } from '../base/errors.ts';
 import { isPartitioned } from '../reports/publishing/index.ts';
 import { isForCommandLine, type Report, readReports } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
 import { encodePart } from '../text/dashboard-address.ts';
 import { shownInstant } from '../time/time.ts';
+import { answerFile, maxFileRows } from './answer-file.ts';
 import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
 import { exportsOf, statementNames } from './export-files.ts';
 import { exportsTable, filesOf } from './exports-table.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Download, Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
 import { countWords, problem } from './sql.ts';
 
@@ -98,6 +100,22 @@ ${result?.body ?? ''}
   };
 }
 
+/** The answer of the same report as CSV. */
+export async function reportFile({ parts, query, project, signal }: Omit<PageRequest, 'view'>): Promise<Download> {
+  const [part] = parts;
+  const report = (await readReports(join(project.dir, 'sql'))).find(
+    ({ name }) => part?.kind === 'name' && parts.length === 1 && name === part.name,
+  );
+  if (report === undefined) throw new UsageError('there is no such report');
+  const { given, unknown } = valuesOf(report, query);
+  const whyNot = report.problem ?? whyNotHere(report);
+  if (whyNot !== undefined) throw new UsageError(whyNot);
+  if (unknown.length > 0)
+    throw new UsageError(unknown.map((name) => `${named(name, '')}: expected ${expectedNames(report)}`));
+  const ask = () => project.work.reportRows(report.name, given, maxFileRows, signal);
+  return answerFile(`${report.name}.csv`, ask, { command: `costbook report ${report.name}`, signal });
+}
+
 function unknownReport(name: string, reports: readonly Report[]): Page {
   const guess = nearest(
     name,
@@ -183,7 +201,8 @@ async function answered(
       status: 200,
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
 <section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer)}
-<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p></section>`,
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p>
+<p class="actions"><a href="/reports.csv/${encodePart(report.name)}?${new URLSearchParams(given)}" download>All rows as CSV</a></p></section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);

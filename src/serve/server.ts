@@ -47,11 +47,11 @@ import { openProvider } from './oidc.ts';
 import { overviewPage } from './overview.ts';
 import type { Download, Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
-import { reportPage, reportsPage } from './reports.ts';
+import { reportFile, reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
 import { savingsFile, savingsPage } from './savings.ts';
 import { addSignIn, type Env, identify } from './sign-in.ts';
-import { problem, sqlPage } from './sql.ts';
+import { problem, sqlFile, sqlPage } from './sql.ts';
 import { openViews, type ViewFile } from './views.ts';
 
 export interface Dashboard {
@@ -228,6 +228,8 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   app.get('/savings.csv', (context) =>
     limited(context, () => answerDownload(context, savingsFile, { snapshots, options })),
   );
+  app.get('/sql.csv', (context) => answerOfAll(context, sqlFile, '/sql.csv', { options, project }));
+  app.get('/reports.csv/*', (context) => answerOfAll(context, reportFile, '/reports.csv', { options, project }));
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => say(context, noPage(context), 404));
   app.onError((error, context) => answerError(error, context, access, options.log));
@@ -567,6 +569,29 @@ async function answerExport(context: Context<Env>, dir: string): Promise<Respons
   return context.body(null);
 }
 
+/** A file of an answer over all costs: for unrestricted viewers only. */
+async function answerOfAll(
+  context: Context<Env>,
+  make: (request: Omit<PageRequest, 'view'>) => Promise<Download>,
+  path: string,
+  { options, project }: Pick<PagePlace, 'options' | 'project'>,
+): Promise<Response> {
+  const parts = partsAfter(path, context.req.path);
+  if (context.get('viewer').scope.kind !== 'all' || parts === undefined) return say(context, noPage(context), 404);
+  const query = new URL(context.req.url).searchParams;
+  const limitMs = childWorkMs.query + (options.pageMs ?? usualPageMs);
+  return withinTime(context, limitMs, async (signal) =>
+    sendFile(context, await make({ query, parts, project, now: options.now(), signal })),
+  );
+}
+
+function sendFile(context: Context<Env>, { name, type, body }: Download): Response {
+  context.header('content-type', type);
+  context.header('content-disposition', `attachment; filename="${name}"`);
+  context.header('cache-control', 'private, no-cache');
+  return context.body(typeof body === 'string' ? body : new Uint8Array(body));
+}
+
 async function answerDownload(
   context: Context<Env>,
   make: (request: Pick<PageRequest, 'view' | 'query' | 'signal'>) => Promise<Download>,
@@ -575,10 +600,6 @@ async function answerDownload(
   const query = new URL(context.req.url).searchParams;
   return withinTime(context, options.pageMs ?? usualPageMs, async (signal) => {
     const { scope } = context.get('viewer');
-    const { name, type, body } = await snapshots.read(scope, (view) => make({ view, query, signal }), signal);
-    context.header('content-type', type);
-    context.header('content-disposition', `attachment; filename="${name}"`);
-    context.header('cache-control', 'private, no-cache');
-    return context.body(typeof body === 'string' ? body : new Uint8Array(body));
+    return sendFile(context, await snapshots.read(scope, (view) => make({ view, query, signal }), signal));
   });
 }

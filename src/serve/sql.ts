@@ -1,12 +1,14 @@
+import { UsageError } from '../base/errors.ts';
 import type { TableAnswer } from '../query/index.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { shownInstant } from '../time/time.ts';
+import { answerFile, maxFileRows } from './answer-file.ts';
 import { answerChart, answerTable } from './answer-table.ts';
 import { type BooksView, shownSql } from './books/index.ts';
 import { type ChildWork, refusal } from './child-work.ts';
 import { figure, json } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
-import type { Page, PageRequest } from './page.ts';
+import type { Download, Page, PageRequest } from './page.ts';
 
 /** Longer ones do not fit an address; "costbook sql -f" runs them. */
 const maxQueryBytes = 8192;
@@ -25,7 +27,7 @@ const examples = [
  * for unrestricted viewers only.
  */
 export async function sqlPage({ view, query, project, signal }: PageRequest): Promise<Page> {
-  const typed = (query.get('q') ?? '').replaceAll('\r\n', '\n');
+  const typed = typedIn(query);
   const views = await readViews(view);
   const result = typed.trim() === '' ? undefined : await answered(typed, signal, project.work);
   return {
@@ -58,12 +60,8 @@ async function answered(
   signal: AbortSignal,
   work: ChildWork,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
-  if (typed.includes('\0')) return { status: 400, body: problem('The query contains a NUL character.') };
-  const bytes = Buffer.byteLength(typed);
-  if (bytes > maxQueryBytes) {
-    const words = `The query has ${bytes} bytes; expected at most ${maxQueryBytes}. "costbook sql -f" runs longer ones.`;
-    return { status: 400, body: problem(words) };
-  }
+  const fault = faultOf(typed);
+  if (fault !== undefined) return { status: 400, body: problem(fault) };
   try {
     const answer = await work.sql(typed, maxRows, signal);
     const drawn = answerChart(answer, typed);
@@ -71,12 +69,34 @@ async function answered(
       status: 200,
       body: html`${drawn === undefined ? '' : figure(drawn.chart, { actions: drawn.actions })}
 <section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer)}
-<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p></section>`,
+<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p>
+<p class="actions"><a href="/sql.csv?${new URLSearchParams({ q: typed })}" download>All rows as CSV</a></p></section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);
     return { status, body: problem(words) };
   }
+}
+
+/** The answer to the same query as CSV. */
+export function sqlFile({ query, project, signal }: Omit<PageRequest, 'view'>): Promise<Download> {
+  const typed = typedIn(query);
+  const fault = faultOf(typed);
+  if (fault !== undefined) throw new UsageError(fault);
+  const ask = () => project.work.sql(typed, maxFileRows, signal);
+  return answerFile('answer.csv', ask, { command: 'costbook sql --out answer.csv', signal });
+}
+
+function typedIn(query: URLSearchParams): string {
+  return (query.get('q') ?? '').replaceAll('\r\n', '\n');
+}
+
+/** Why a query is not run. */
+function faultOf(typed: string): string | undefined {
+  if (typed.includes('\0')) return 'The query contains a NUL character.';
+  const bytes = Buffer.byteLength(typed);
+  if (bytes <= maxQueryBytes) return undefined;
+  return `The query has ${bytes} bytes; expected at most ${maxQueryBytes}. "costbook sql -f" runs longer ones.`;
 }
 
 /** `12 rows`, `the first 500 rows; more rows exist`. */

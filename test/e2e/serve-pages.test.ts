@@ -738,6 +738,30 @@ describe('the page of SQL', () => {
     expect(text).toContain('costs_daily');
   });
 
+  test('has all rows as CSV, as costbook sql and costbook report write them, for those who may open the page', async () => {
+    const sql = `select bucket_start, workspace, cost, '=1+1' as "=f", [1, 2] as list, null as none from costs order by all limit 501`;
+    const fileOf = (query: string) => served.get(`/sql.csv?${new URLSearchParams({ q: query })}`);
+    const { status, text, headers } = await fileOf(sql);
+    expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="answer.csv"']);
+    expect((await served.get(path(sql))).text).toContain('href="/sql.csv?q=select+bucket_start');
+    expect(text).toBe((await runCli(['sql', '--format', 'csv', '--dir', dir, sql])).stdout);
+    for (const [wrong, words] of [
+      ['select nope from costs', 'nope'],
+      ['select range from range(5001)', 'more than 5000 rows'],
+      ["select * from read_csv('/etc/passwd')", 'read_csv'],
+      ['select * from duckdb_settings()', 'duckdb_settings'],
+    ] as const) {
+      const refused = await fileOf(wrong);
+      expect([refused.status, refused.text.includes(words)], wrong).toEqual([400, true]);
+    }
+    const report = await served.get('/reports.csv/cost_by_workspace?month=2026-10');
+    const rows = report.text.trim().split('\r\n');
+    expect(rows[0]).toContain('workspace');
+    expect(rows.slice(1).some((row) => row.includes('north'))).toBe(true);
+    for (const wrong of ['/reports.csv/none', '/reports.csv/cost_by_workspace?moth=2026-10', '/reports.csv'])
+      expect((await served.get(wrong)).status).toBe(400);
+  });
+
   test('shows the first rows and says that more exist', async () => {
     const { text } = await served.get(path('select range as number from range(501)'));
     expect(text).toContain('the first 500 rows; more rows exist');
@@ -812,6 +836,8 @@ describe('every page', () => {
       '/reports',
       '/reports/own',
       '/sql?q=select+1',
+      '/sql.csv?q=select+1',
+      '/reports.csv/cost_by_workspace',
       '/exports?folder=own&file=own.csv',
     ])
       expect((await get(path)).status, path).toBe(404);
