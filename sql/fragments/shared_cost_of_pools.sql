@@ -14,12 +14,12 @@ in_order as (
   window up_to as (partition by rule_number, account, usage_month order by bucket_start)
 )
 select
-  in_order.rule_number, --: Rule that splits the cost
-  in_order.rule, --: Name of the rule
+  in_order.rule_number,
+  in_order.rule,
   in_order.account,
   in_order.bucket_start,
   -- Without owners, the cost stays with the rule.
-  coalesce(proportions.owner, in_order.owner) as owner, --: Owner of the part: a JSON object with the rules' dimensions in order
+  coalesce(proportions.owner, in_order.owner) as owner,
   case
     when proportions.owner is null then in_order.cost
     else cast(
