@@ -2,8 +2,12 @@ import { constants, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { parseAllocation } from '../../src/allocation/parse.ts';
+import { attach, useUtc, useWarehouse } from '../../src/warehouse/sql/statements.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { openDatabase } from '../../src/warehouse/store/database.ts';
+import { DuckDBInstance } from '../../src/warehouse/store/duckdb.ts';
+import { asOurError } from '../../src/warehouse/store/duckdb-errors.ts';
+import { Session } from '../../src/warehouse/store/session.ts';
 import { newProject } from './project.ts';
 import { seal } from './seal.ts';
 
@@ -390,15 +394,61 @@ export async function projectWithBooks(): Promise<string> {
   return dir;
 }
 
+/** A warehouse that is open for one connection. */
+interface OpenBooks {
+  readonly connection: Connection;
+  close(): void;
+}
+
+/** Instances of DuckDB to which no books are attached: a new one takes as long as a usual test. */
+const idle: InstanceType<typeof DuckDBInstance>[] = [];
+
+/** Opens a warehouse that nobody reads again, as `openDatabase` would, in an instance that others have used. */
+async function openOnce(file: string): Promise<OpenBooks> {
+  const instance = idle.pop() ?? (await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '256MB' }));
+  const own = await instance.connect();
+  // To write the file whole at its end would take a third of a test.
+  await own.run(`${useUtc}; pragma disable_checkpoint_on_shutdown; ${attach(file, 'wh', 'write')}; ${useWarehouse}`);
+  const connection = new Session(own, {
+    ...{ signal: undefined, views: undefined, threads: { alone: 1, usual: 1 } },
+    fail: asOurError(file, { readOnly: false }),
+    onClose: () => undefined,
+  });
+  async function detach(): Promise<void> {
+    const other = await instance.connect();
+    await other.run('detach wh');
+    other.closeSync();
+    idle.push(instance);
+  }
+  return {
+    connection,
+    close() {
+      connection.close();
+      detach().catch(() => instance.closeSync()); // another connection still uses it
+    },
+  };
+}
+
+async function openNamed(file: string): Promise<OpenBooks> {
+  const database = await openDatabase(file, { readOnly: false });
+  return {
+    connection: await database.connect(),
+    close() {
+      database.close();
+      seal(file);
+    },
+  };
+}
+
 /**
  * A warehouse of this program's own schema with these rows in it; the caller closes it. Where a file is named it is
  * sealed then, so that it can be read as a snapshot.
  */
-export async function givenBooks(given: Given, file?: string): Promise<{ connection: Connection; close(): void }> {
+export async function givenBooks(given: Given, file?: string): Promise<OpenBooks> {
   const books = file ?? join(await newProject(), 'given.duckdb');
   await copyFile(inject('emptyBooks'), books, constants.COPYFILE_EXCL);
-  const database = await openDatabase(books, { readOnly: false });
-  const connection = await database.connect();
+  const opened = await (file === undefined ? openOnce(books) : openNamed(books));
+  const { connection } = opened;
   const ids = new Map<string, number>();
   const series: Row[] = [];
 
@@ -443,15 +493,7 @@ export async function givenBooks(given: Given, file?: string): Promise<{ connect
       });
     }
   });
-  // Nobody reads a file without a name again: to write it whole at its end takes a third of a test.
-  if (file === undefined) await connection.run('pragma disable_checkpoint_on_shutdown');
-  return {
-    connection,
-    close() {
-      database.close();
-      if (file !== undefined) seal(file);
-    },
-  };
+  return opened;
 }
 
 /** Rows of one statement: each value is a parameter. */
