@@ -93,6 +93,11 @@ export function throughOf({ accounts }: Pick<World, 'accounts'>, account: string
   return accounts.find((candidate) => candidate.account === account)?.completeThrough ?? null;
 }
 
+/** Whether runs still read an account: one that is no longer configured neither changes nor gets better. */
+export function isRead({ account }: { readonly account: string | null }, { accounts }: World): boolean {
+  return accounts.some((one) => one.account === account && one.isConfigured);
+}
+
 /** The accounts that should be up to date and are not; `failed`: a run should have loaded what they lack. */
 export function outOfDateIn({ accounts, now }: Pick<World, 'accounts' | 'now'>, failed?: 'failed'): OutOfDate {
   return accounts

@@ -436,6 +436,8 @@ describe('facts about the data', () => {
 
     const listings = [{ outcome: 'failed', reason: 'no answer' }];
     expect(await keys({ ...fresh, listings })).toEqual(['listings/acc_one']);
+    // No run reads the listings of an account that is no longer configured.
+    expect(await factsOf({ ...fresh, listings }, ['acc_other'])).toEqual([]);
     const runs = [{ command: 'ingest', outcome: 'failed', exit_code: 3, error: 'no answer' }];
     expect(await keys({ ...fresh, listings, runs })).toEqual(['run/ingest']);
   });

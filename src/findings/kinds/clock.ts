@@ -1,7 +1,7 @@
 import { clockStep } from '../../base/next-step.ts';
 import { describeSpan } from '../../time/time.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import type { AccountState, DataKind } from '../kind.ts';
+import { type AccountState, type DataKind, isRead } from '../kind.ts';
 
 /** This machine's clock was ahead of the platform's at the last fetch of the account, or behind: then negative. */
 export type ClockFact = Finding<'clock'> & NonNullable<AccountState['clock']>;
@@ -9,11 +9,12 @@ export type ClockFact = Finding<'clock'> & NonNullable<AccountState['clock']>;
 export const clock: DataKind<ClockFact, never> = {
   name: 'clock',
   findings: (_, { accounts }) =>
-    accounts.flatMap(({ account, clock: both, completeThrough }) =>
-      both === null
+    accounts.flatMap(({ account, clock: both, completeThrough, isConfigured }) =>
+      both === null || !isConfigured
         ? []
         : [{ ...findingOf('clock', [account], { account, severity: 'warning', completeThrough }), ...both }],
     ),
+  isLookedFor: isRead,
   words: ({ account, aheadSeconds, localAt, platformAt }) => ({
     title: `This machine's clock is ${describeSpan(Math.abs(aheadSeconds) * 1000)} ${aheadSeconds > 0 ? 'ahead of' : 'behind'} the platform's`,
     sentences: [

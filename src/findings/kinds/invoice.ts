@@ -3,7 +3,7 @@ import { usd } from '../../money/money.ts';
 import { formatInstant } from '../../time/time.ts';
 import { type MonthToClose, readMonthsToClose, reopenAndClose } from '../../warehouse/ledger/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { type DataKind, throughOf } from '../kind.ts';
+import { type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 
 interface Row {
@@ -44,7 +44,7 @@ export const invoice: DataKind<InvoiceFact, Row> = {
       days: world.invoiceDays ?? null,
       ...row,
     })),
-  isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
+  isLookedFor: isRead,
   words: ({ account, month, billed }) => ({
     title: `${month} of ${account} is closed without an invoice: it bills ${usd(billed)}, the sum of the books`,
     sentences: [],

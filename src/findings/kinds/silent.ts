@@ -2,7 +2,7 @@ import { act } from '../../base/next-step.ts';
 import { moneyOf, roughly, sumOf } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { type DataKind, throughOf } from '../kind.ts';
+import { type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 
 /** A time without costs, half-open. */
@@ -46,7 +46,7 @@ export const silent: DataKind<SilentFact, Row> = {
         times: times.map(({ account: _, ...time }) => time),
         usualCost: sumOf(times.map(({ usualCost }) => usualCost)),
       })),
-  isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
+  isLookedFor: isRead,
   // Another time without costs is news; that one goes on is not.
   causes: ({ times }) => times.map(({ start }) => start).toReversed(),
   words: ({ account, times, usualCost }) => {

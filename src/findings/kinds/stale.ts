@@ -3,7 +3,7 @@ import { throughWords } from '../../text/through.ts';
 import { isOlder } from '../../time/time.ts';
 import { lastFetch } from '../../warehouse/ledger/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { type DataKind, outOfDateIn } from '../kind.ts';
+import { type DataKind, isRead, outOfDateIn } from '../kind.ts';
 import { missingCostWords } from '../usual-costs.ts';
 import { isIngestFailed } from './run.ts';
 
@@ -42,7 +42,7 @@ export const stale: DataKind<StaleFact, LastFetch> = {
       ...(fetch === undefined ? {} : { ...fetch, isIdle: isOlder(fetch.fetchedAt, world.now, world.freshnessHours) }),
     })),
   follows: (_, others) => others.some(isIngestFailed),
-  isLookedFor: ({ account }, { accounts }) => accounts.some((one) => one.account === account && one.isConfigured),
+  isLookedFor: isRead,
   words: ({ account, completeThrough, freshnessHours, usualDaily, missingHours, ...fact }) => ({
     title: `The books of ${account} are out of date`,
     sentences: [
