@@ -1,5 +1,5 @@
 import { oneValue } from './dimensions.ts';
-import { type Asked, addressOf, bucketWindow, narrowed, shownWindow } from './explore-question.ts';
+import { type Asked, addressOf, bucketWindow, pageOfGroup, shownWindow } from './explore-question.ts';
 import { type Explored, sum, sumOf, unitPrice, usageDecimals } from './explored.ts';
 import type { ChartActions } from './layout.ts';
 
@@ -28,7 +28,7 @@ export function actionsOf(asked: Asked, explored: Explored): ChartActions {
       return [from, to] as const;
     }),
     ...{ zoom: `/explore?${template}`, step: asked.step, finer: bucketWindow(asked, asked.from).step },
-    links: explored.series.map(({ key }) => (key === undefined ? undefined : narrowed(asked, key))),
+    links: explored.series.map(({ key }) => pageOfGroup(asked, explored.series, key)),
     texts: Object.fromEntries([...texts, ['before', exact(textsBefore(asked, explored))] as const]),
     ...(measure === 'price' ? {} : { totals: exact(totalsOf(explored, decimals)) }),
     unit:

@@ -259,6 +259,27 @@ export function narrowed(asked: Asked, key: string): string {
   return addressOf(asked, { groupBy: nextDimension(asked.groupBy), filters });
 }
 
+/** This server refuses a request whose head has more than 16,384 bytes. */
+const maxAddress = 12_000;
+
+/**
+ * The page of one of the groups that are shown, by its key: its parts. Of all others, without a key: the same question about
+ * those alone, so that each group is reached; undefined if its address would be too long.
+ */
+export function pageOfGroup(
+  asked: Asked,
+  shown: readonly { readonly key: string | undefined }[],
+  key: string | undefined,
+): string | undefined {
+  if (key !== undefined) return narrowed(asked, key);
+  const keys = shown.flatMap((each) => (each.key === undefined ? [] : [each.key]));
+  const { values, isExcept } = asked.filters[asked.groupBy] ?? { values: [], isExcept: true };
+  const others = isExcept ? [...values, ...keys] : values.filter((value) => !keys.includes(value));
+  const filters = { ...asked.filters, [asked.groupBy]: { values: others, isExcept } };
+  const address = addressOf(asked, { filters });
+  return address.length > maxAddress || others.length > maxValues ? undefined : address;
+}
+
 /** The dimension that explains a value of this one. */
 function nextDimension(groupBy: Dimension): Dimension {
   if (groupBy === 'resource_name' || groupBy === 'resource_uuid') return 'billing_dimension';

@@ -1,7 +1,7 @@
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
 import { anyName, resourceAddress } from '../text/dashboard-address.ts';
 import { dimensionWords, oneValue, sharedOwner } from './dimensions.ts';
-import { type Asked, addressOf, bucketWindow, narrowed } from './explore-question.ts';
+import { type Asked, addressOf, bucketWindow, pageOfGroup } from './explore-question.ts';
 import {
   bucketsOf,
   type Explored,
@@ -61,7 +61,7 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
   const whole = Number(shown.of(all) ?? 0);
   const hasUsage = series.some(({ usage }) => usage !== undefined);
   const columns: (Column<ExploredSeries> & { readonly total: Markup | string })[] = [
-    { head: dimensionWords(groupBy), cell: (row) => groupCell(asked, row), total: 'Total' },
+    { head: dimensionWords(groupBy), cell: (row) => groupCell(asked, row, series), total: 'Total' },
     { head: shown.head, isNumber: true, cell: (row) => shown.cell(shown.of(row)), total: shown.cell(shown.of(all)) },
   ];
   if (measure !== 'price') {
@@ -125,10 +125,11 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
   );
 }
 
-function groupCell(asked: Asked, { key, name }: ExploredSeries): Markup | string {
-  if (key === undefined) return name;
+function groupCell(asked: Asked, { key, name }: ExploredSeries, all: readonly ExploredSeries[]): Markup | string {
+  const page = pageOfGroup(asked, all, key);
+  const link = page === undefined ? name : html`<a href="${page}">${name}</a>`;
+  if (key === undefined) return link;
   const { groupBy, filters } = asked;
-  const link = html`<a href="${narrowed(asked, key)}">${name}</a>`;
   if (groupBy === 'resource_name' && key !== '') {
     const of = (name: string) => oneValue(filters[name]) ?? anyName;
     const address = resourceAddress(of('resource_type'), of('workspace'), key);
@@ -190,7 +191,7 @@ export function bucketsTable(asked: Asked, { labels, series }: Explored): Markup
           },
         ]),
     ...series.map((each) => ({
-      head: each.key === undefined ? each.name : html`<a href="${narrowed(asked, each.key)}">${each.name}</a>`,
+      head: groupCell(asked, each, series),
       isNumber: true,
       cell: ({ index }: { index: number }) => shown(each.texts[index]),
     })),

@@ -273,6 +273,29 @@ describe('the page Explore', () => {
     expect((await served.get(`/resource?q=${'x'.repeat(201)}`, as(tokens.ALL_TOKEN))).status).toBe(400);
   });
 
+  test('leads from all others to each group', async () => {
+    for (const [group, filters] of [
+      ['resource_name', {}],
+      ['label:service', { 'label:service': ['old', 'new', '~'] }],
+      ['owner:team', {}],
+    ] as const) {
+      const all = groupsOf((await get({ ...october, group, ...filters, top: '50' })).text);
+      const found: string[][] = [];
+      let { text } = await get({ ...october, group, ...filters, top: '1' });
+      for (let page = 0; page < 20; page += 1) {
+        const [first = [], rest] = groupsOf(text);
+        found.push(first);
+        const next = /<td><a href="([^"]*)">all others/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+        expect(next === undefined, group).toBe(rest === undefined);
+        if (next === undefined) break;
+        ({ text } = await served.get(next, as(tokens.ALL_TOKEN)));
+        const total = groupsOf(text).reduce((sum, [, cost = '0']) => sum + BigInt(cost.replace('.', '')), 0n);
+        expect(total).toBe(BigInt(rest?.[1]?.replace('.', '') ?? -1));
+      }
+      expect(found.map(([name, cost]) => [name, cost]).sort()).toEqual(all.map(([name, cost]) => [name, cost]).sort());
+    }
+  });
+
   test('counts the groups that are not shown by name', async () => {
     const { text } = await get({ ...october, group: 'resource_name', top: '2' });
     const [{ groups } = {}] = await rowsOf(
