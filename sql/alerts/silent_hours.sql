@@ -1,6 +1,6 @@
---! about: Times of the last seven days of each account in which nothing was charged, though every hour before had costs: at
---! about: least three hours, and more than twice the longest such time of the four weeks before. With what as many hours
---! about: usually cost, USD: the mean of the week before. Needs a week of costs before, and an amount of a US dollar.
+--! about: Times of the last seven days of each account in which nothing was charged, though the week before had costs in at
+--! about: least 160 of its 168 hours: at least three hours, and more than twice the longest such time of the four weeks
+--! about: before. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
 --! grain: account, silent_from
 with hours as (
   select series.account, accounts.complete_through, hourly_costs.bucket_start, sum(hourly_costs.cost) as cost
@@ -19,10 +19,12 @@ gaps as (
     bucket_start + interval 1 hour as silent_from,
     lead(bucket_start, 1, complete_through) over of_account as silent_to,
     date_diff('hour', silent_from, silent_to) as silent_hours,
-    min(bucket_start) over (partition by account) as first_hour,
-    sum(cost) over (of_account range between interval 167 hours preceding and current row) as cost_before
+    sum(cost) over week_before as cost_before,
+    count(*) over week_before as hours_before
   from hours
-  window of_account as (partition by account order by bucket_start)
+  window
+    of_account as (partition by account order by bucket_start),
+    week_before as (of_account range between interval 167 hours preceding and current row)
 ),
 judged as (
   select
@@ -42,6 +44,6 @@ from judged
 where judged.silent_from >= complete_through - interval 7 days
   and silent_hours >= 3
   and silent_hours > 2 * coalesce(longest_before, 0)
-  and first_hour <= judged.silent_from - interval 7 days
+  and hours_before >= 160
   and cost_before * silent_hours / 168 >= 1
 order by account, judged.silent_from desc;
