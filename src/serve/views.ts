@@ -91,6 +91,6 @@ function readView(folder: string, file: string): ViewFile {
     return parseView({ text: readYamlFile(join(folder, file)) ?? '', file: join('views', file) });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { name, title: name, problem: messageOf(error).replaceAll(join(folder, ''), join('views', '')) };
+    return { name, title: name, problem: messageOf(error) };
   }
 }
