@@ -1,6 +1,6 @@
---! about: Times of the last seven days of each account in which nothing was charged, though the week before had costs in at
---! about: least 160 of its 168 hours: at least three hours, and more than twice the longest such time of the four weeks
---! about: before. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
+--! about: Times in which nothing was charged to an account, though the week before had costs in at least 160 of its 168
+--! about: hours: at least three hours, and more than twice the longest such time of the four weeks before; ended at most
+--! about: seven days ago, or going on. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
 --! grain: account, silent_from
 with hours as (
   select series.account, accounts.complete_through, hourly_costs.bucket_start, sum(hourly_costs.cost) as cost
@@ -41,7 +41,7 @@ select
   strftime(silent_to, '%Y-%m-%dT%H:%M:%SZ') as silent_to,
   cast(cast(cost_before * silent_hours / 168 as decimal(38, 12)) as varchar) as usual_cost
 from judged
-where judged.silent_from >= complete_through - interval 7 days
+where judged.silent_to >= complete_through - interval 7 days
   and silent_hours >= 3
   and silent_hours > 2 * coalesce(longest_before, 0)
   and hours_before >= 160

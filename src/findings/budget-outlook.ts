@@ -88,7 +88,10 @@ function overAtEndWords(fact: Outlook, over: bigint): string {
   return bothEnds(fact) ?? `about ${about(over, fact.unit)} over at the end`;
 }
 
-/** Where a period ends in both cases: `about 911 USD if crawler stops now, about 2,461 USD if it continues`. Undefined if nothing may go on. Pure. */
+/**
+ * Where a period ends in both cases: `about 911 USD at the end if crawler stops now, about 2,461 USD if it continues`. Undefined
+ * if nothing goes on. Pure.
+ */
 export function bothEnds({ unit, unusual, end }: Pick<Outlook, 'unit' | 'unusual' | 'end'>): string | undefined {
   const stopped = endIfStopped(end);
   if (end === undefined || stopped === undefined) return undefined;

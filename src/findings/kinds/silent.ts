@@ -66,12 +66,12 @@ export const silent: DataKind<SilentFact, Row> = {
     };
   },
   over: ({ account }) => ({
-    title: `every hour of ${account} in the last seven days has costs as usual`,
+    title: `hours without costs of ${account} are over for a week, or their costs have come`,
     sentences: [],
   }),
   step: ({ account }) =>
     act(
-      `ask those who run ${account} whether everything was stopped then. If it was, nothing is missing, and this ends by itself after a week. If not, ask the platform's support for the costs of these hours. Every run looks for late ones and loads them.`,
+      `ask those who run ${account} whether everything was stopped then. If it was, nothing is missing. If not, ask the platform's support for the costs of these hours. Every run looks for late ones and loads them.`,
     ),
   amount: ({ usualCost }) => usualCost,
   size: ({ usualCost }) => Number(usualCost),
