@@ -225,6 +225,7 @@ describe('the dashboard in a browser', () => {
     await tab.page.getByLabel('Compare with').selectOption('none');
     await tab.page.getByLabel('From').fill('2026-10-01');
     await tab.page.locator('input[name=to]').fill('2026-10-02');
+    await tab.page.getByText('More filters').click();
     await tab.page.getByLabel('Also filter by').selectOption('unit');
     await tab.page.getByLabel('with the value').fill('GB-seconds');
     await tab.page.getByRole('button', { name: 'Show' }).click();
