@@ -25,9 +25,8 @@ test('npm run bench measures what is named, and reports it as text and as JSON',
       measured: expect.any(String),
       unit: expect.stringMatching(/^(x|s|%|MiB|calls|events|alarms)$/),
     });
-    // For counts of unwanted events, 0 is the best.
-    expect(figure.value, figure.measured)[figure.bench === 'anomalies' ? 'toBeGreaterThanOrEqual' : 'toBeGreaterThan'](
-      0,
-    );
+    // Of unwanted events, 0 is the best; the few series of a quick run may all miss a share.
+    const mayBeNone = figure.bench === 'anomalies' || figure.unit === '%';
+    expect(figure.value, figure.measured)[mayBeNone ? 'toBeGreaterThanOrEqual' : 'toBeGreaterThan'](0);
   }
 });
