@@ -98,6 +98,18 @@ export function isRead({ account }: { readonly account: string | null }, { accou
   return accounts.some((one) => one.account === account && one.isConfigured);
 }
 
+/** The rows of each account that runs still read, without its name. Pure. */
+export function byAccount<R extends { readonly account: string }>(
+  rows: readonly R[],
+  world: World,
+): readonly { readonly account: string; readonly own: readonly Omit<R, 'account'>[] }[] {
+  const accounts = new Set(rows.filter((row) => isRead(row, world)).map(({ account }) => account));
+  return [...accounts].map((account) => ({
+    account,
+    own: rows.filter((row) => row.account === account).map(({ account: _, ...row }) => row),
+  }));
+}
+
 /** The accounts that should be up to date and are not; `failed`: a run should have loaded what they lack. */
 export function outOfDateIn({ accounts, now }: Pick<World, 'accounts' | 'now'>, failed?: 'failed'): OutOfDate {
   return accounts

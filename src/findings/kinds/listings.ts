@@ -3,7 +3,7 @@ import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import { nightsCause, waitAtMostMs } from '../causes.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { type DataKind, isRead, throughOf } from '../kind.ts';
+import { byAccount, type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 import { isIngestFailed } from './run.ts';
 import { changeWords } from './sentences.ts';
@@ -47,11 +47,11 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
       ...(Number(row['read_at']) - Number(row['failing_since']) >= waitAtMostMs ? { isWaitOver: true } : {}),
     })),
   findings: (rows, world) =>
-    [...new Set(rows.filter((row) => isRead(row, world)).map(({ account }) => account))].map((account) => ({
+    byAccount(rows, world).map(({ account, own }) => ({
       ...findingOf('listings', [account], {
         ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
       }),
-      listings: rows.filter((row) => row.account === account).map(({ account: _, ...listing }) => listing),
+      listings: own,
     })),
   isLookedFor: isRead,
   follows: (_, others) => others.some(isIngestFailed),

@@ -2,7 +2,7 @@ import { act } from '../../base/next-step.ts';
 import { moneyOf, roughly, sumOf } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { type DataKind, isRead, throughOf } from '../kind.ts';
+import { byAccount, type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 
 /** A time without costs, half-open. */
@@ -35,17 +35,13 @@ export const silent: DataKind<SilentFact, Row> = {
       usualCost: String(row['usual_cost']),
     })),
   findings: (rows, world) =>
-    world.accounts
-      .filter(({ isConfigured }) => isConfigured)
-      .map(({ account }) => ({ account, times: rows.filter((row) => row.account === account) }))
-      .filter(({ times }) => times.length > 0)
-      .map(({ account, times }) => ({
-        ...findingOf('silent', [account], {
-          ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
-        }),
-        times: times.map(({ account: _, ...time }) => time),
-        usualCost: sumOf(times.map(({ usualCost }) => usualCost)),
-      })),
+    byAccount(rows, world).map(({ account, own: times }) => ({
+      ...findingOf('silent', [account], {
+        ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
+      }),
+      times,
+      usualCost: sumOf(times.map(({ usualCost }) => usualCost)),
+    })),
   isLookedFor: isRead,
   // Another time without costs is news; that one goes on is not.
   causes: ({ times }) => times.map(({ start }) => start).toReversed(),

@@ -2,7 +2,7 @@ import { act } from '../../base/next-step.ts';
 import { sumOf, usd } from '../../money/money.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { type DataKind, isRead, throughOf } from '../kind.ts';
+import { byAccount, type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 
 interface Row {
@@ -31,16 +31,13 @@ export const unlisted: DataKind<UnlistedFact, Row> = {
       cost: String(row['cost']),
     })),
   findings: (rows, world) =>
-    [...new Set(rows.filter((row) => isRead(row, world)).map(({ account }) => account))].map((account) => {
-      const workspaces = rows.filter((row) => row.account === account).map(({ account: _, ...row }) => row);
-      return {
-        ...findingOf('unlisted', [account], {
-          ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
-        }),
-        workspaces,
-        cost: sumOf(workspaces.map(({ cost }) => cost)),
-      };
-    }),
+    byAccount(rows, world).map(({ account, own: workspaces }) => ({
+      ...findingOf('unlisted', [account], {
+        ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
+      }),
+      workspaces,
+      cost: sumOf(workspaces.map(({ cost }) => cost)),
+    })),
   isLookedFor: isRead,
   words: ({ account, cost, workspaces }) => ({
     title: `${usd(cost)} of ${account} in 30 days has no labels, so no owners by label: the token cannot list the resources`,
