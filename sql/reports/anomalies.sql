@@ -1,4 +1,5 @@
 --! about: Which costs are unusual, recently or in a month: since when, how far from the expected cost, and what drives them?
+--! for: teams
 --! grain: account, first_day, workspace, resource_type, billing_dimension, kind
 --! params: month month = none, account text = *, workspace text = *
 --! evaluated: anomalies

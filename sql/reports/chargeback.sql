@@ -1,4 +1,5 @@
 --! about: What is each owner charged for the month, by billing dimension: direct and shared cost?
+--! for: teams
 --! grain: account, month, owner, billing_dimension, unit
 --! params: month month = last-complete, account text = *, dimension text = *
 --! totals: direct_cost, shared_cost, correction_cost, invoice_difference, billed_cost

@@ -1,4 +1,5 @@
 --! about: What is each team (or other owner) charged for the month, compared with the month before and its budget?
+--! for: teams
 --! grain: month, owner
 --! params: month month = last-complete, account text = *, dimension text = team, budgets text = *
 --! totals: direct_cost, shared_cost, cost, correction_cost, invoice_difference, billed_cost, cost_month_before, change

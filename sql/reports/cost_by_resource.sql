@@ -1,4 +1,5 @@
 --! about: What did each resource cost in the month, what share of the account is that, and from when to when?
+--! for: teams
 --! grain: account, month, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, workspace text = *, labels text = *
 --! top: cost

@@ -1,4 +1,5 @@
 --! about: What did each workspace spend in the month, and on what?
+--! for: teams
 --! grain: account, month, workspace, resource_type, billing_dimension, unit
 --! params: month month = last-complete, account text = *, workspace text = *
 --! top: cost

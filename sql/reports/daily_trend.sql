@@ -1,4 +1,5 @@
 --! about: What did each day cost, compared with the day before, the same weekday a week before and the last seven days?
+--! for: teams
 --! grain: account, workspace, usage_date
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_workspace boolean = false

@@ -1,4 +1,5 @@
 --! about: What was billed for the month, by hour or day, in FOCUS columns for finance tools?
+--! for: finance
 --! grain: BillingAccountId, ChargePeriodStart, ChargeClass, ChargeCategory, SubAccountId, x_ResourceTypeRaw,
 --! grain: x_ResourceName, x_ResourceUuid, x_BillingDimension, Tags
 --! params: month month = last-complete, focus_version text = 1.4, deprecated_columns boolean = false,

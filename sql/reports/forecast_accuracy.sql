@@ -1,4 +1,5 @@
 --! about: How accurate were forecasts of periods that have ended: the error of each, and was the actual cost in its interval?
+--! for: checking
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period, complete_through
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! evaluated: outcomes

@@ -1,4 +1,5 @@
 --! about: How often was the actual cost within the forecast interval, and how large were the errors, by lead time and model?
+--! for: checking
 --! grain: scope_kind, period_kind, lead_days_from, model
 --! params: from date = none, to date = none, account text = *, budget text = *, workspace text = *
 --! evaluated: outcomes

@@ -1,4 +1,5 @@
 --! about: Which resources that nobody uses still cost money, why they count as idle, and how much a month?
+--! for: teams
 --! grain: account, state, workspace, resource_type, resource_name, resource_uuid
 --! params: until date = complete-through, days integer = 14, account text = *, workspace text = *
 --! top: cost_per_month

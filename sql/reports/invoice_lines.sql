@@ -1,4 +1,5 @@
 --! about: Which lines make up what the month bills, and do its own costs match the platform's monthly total?
+--! for: finance
 --! grain: account, month, charge_class, incurred_month, billing_dimension, unit
 --! params: month month = last-complete
 --! top: cost

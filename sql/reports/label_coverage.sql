@@ -1,4 +1,5 @@
 --! about: What share of each month's cost has each label, and does it grow?
+--! for: teams
 --! grain: account, month, label
 --! params: from date = none, to date = none, account text = *
 --! top: month

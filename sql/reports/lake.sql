@@ -1,4 +1,5 @@
 --! about: The books as tables of Parquet for any engine, with all costs by hour. Only changed files are rewritten.
+--! for: finance
 --! grain: account, month, bucket_start, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! partition: account, month
 --! formats: parquet

@@ -1,4 +1,5 @@
 --! about: What did each workspace cost in each month? One row per month, one column per workspace, and the total.
+--! for: finance
 --! grain: account, month
 --! params: from date = none, to date = none, account text = *
 --! spread: workspace, cost, total

@@ -1,4 +1,5 @@
 --! about: How much of the change between two months comes from price, volume, new resources and removed resources?
+--! for: teams
 --! grain: account, workspace, resource_type, resource_name, resource_uuid, billing_dimension
 --! params: month month = last-complete, base month = month-before, account text = *, workspace text = *
 --! top: change

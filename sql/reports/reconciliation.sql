@@ -1,4 +1,5 @@
 --! about: How does the month compare with the platform's own totals: every comparison, with both sums, difference and tolerance?
+--! for: checking
 --! grain: account, window_start, window_end, check_code, measure, billing_dimension, run_number, attempt, load_number
 --! params: month month = last-complete
 --! top: difference

@@ -1,4 +1,5 @@
 --! about: Is the month complete and proven, and does it match what the platform bills? One row per account, for sign-off.
+--! for: checking
 --! grain: account, month
 --! params: month month = last-complete
 -- proven is about now. unproven_comparisons counts each comparison that ever failed, also if the hours matched after they

@@ -1,4 +1,5 @@
 --! about: Which costs did the platform change after they were loaded: by how much, and when did Costbook find it?
+--! for: checking
 --! grain: account, usage_date, workspace, billing_dimension, unit, seen_at
 --! params: month month = none, from date = none, to date = none
 --! top: usage_date, cost_change

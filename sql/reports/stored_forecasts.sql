@@ -1,4 +1,5 @@
 --! about: What will each budget and resource type cost by the end of the period, according to the forecast that "alert" last stored?
+--! for: finance
 --! grain: scope_kind, budget, account, workspace, resource_type, period_kind, period
 --! params: month month = none, account text = *, budget text = *, workspace text = *
 --! evaluated: forecasts

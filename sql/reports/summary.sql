@@ -1,4 +1,5 @@
 --! about: What did each month cost, compared with the month before, and this year so far? What to accrue for the open month?
+--! for: finance
 --! grain: account, month
 --! params: from date = none, to date = none, account text = *
 --! top: month

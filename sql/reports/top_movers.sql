@@ -1,4 +1,5 @@
 --! about: Which resources' costs changed most from the month before?
+--! for: teams
 --! grain: account, rank
 --! params: month month = last-complete, limit integer = 20, account text = *, workspace text = *
 --! top: none

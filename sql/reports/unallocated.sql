@@ -1,4 +1,5 @@
 --! about: Which costs of the month have no owner, largest first, and which label would give each an owner?
+--! for: teams
 --! grain: rank, account, workspace, resource_type, resource_name, resource_uuid
 --! params: month month = last-complete, account text = *, dimension text = *
 --! top: none

@@ -1,4 +1,5 @@
 --! about: What does one business unit (an order, a user) cost by day? You supply a CSV file with the header date,value.
+--! for: finance
 --! grain: usage_date
 --! params: metric file, month month = none, from date = none, to date = none, account text = *, workspace text = *
 --! top: usage_date

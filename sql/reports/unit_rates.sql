@@ -1,4 +1,5 @@
 --! about: What did a unit of usage cost each day, and when did its price change?
+--! for: teams
 --! grain: account, billing_dimension, resource_type, unit, workspace, period_start
 --! params: from date = -30d, to date = complete-through, account text = *, workspace text = *
 --! params: by_month boolean = false, tolerance decimal = 0.005, floor decimal = 0.01

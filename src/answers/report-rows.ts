@@ -3,8 +3,8 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import type { CommandInput } from '../options/read.ts';
 import { read } from '../options/read.ts';
 import { reportInChild } from '../options/table.ts';
-import { jsonRows } from '../reports/formats/index.ts';
-import { filesNamed } from '../reports/publishing/index.ts';
+import { costColumnOf, jsonRows } from '../reports/formats/index.ts';
+import { filesNamed, importantOf, totalsOf } from '../reports/publishing/index.ts';
 import {
   besidesWords,
   blamingReport,
@@ -16,11 +16,12 @@ import {
   type Report,
   readReports,
   refusalWords,
+  selectOf,
   shape,
   sqlParameters,
   topOf,
 } from '../reports/questions/index.ts';
-import { firstOf } from '../warehouse/sql/index.ts';
+import { firstOf, sumsOf } from '../warehouse/sql/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { ChildContext } from './context.ts';
 import { adviceOnOwners, openQuestion, type ReportLine, readQuestion } from './report-answer.ts';
@@ -30,7 +31,7 @@ import { adviceOnOwners, openQuestion, type ReportLine, readQuestion } from './r
  * Writes no file. Throws as the report command does.
  */
 export async function answerReportRows(input: CommandInput, context: ChildContext): Promise<number> {
-  const { maxRows, param } = read(reportInChild, input, context);
+  const { maxRows, param, totals } = read(reportInChild, input, context);
   const reports = await readReports(join(context.dir, 'sql'));
   refuseForOthers(reports, input.arguments[0], param);
   const question = await readQuestion(input, context, reports, '');
@@ -54,7 +55,11 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
       const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns)), maxRows + 1);
       const rows: Record<string, unknown>[] = [];
       for await (const chunk of jsonRows(await connection.stream(query, parameters))) rows.push(...chunk);
+      const summed = totals ? totalsOf(shaped, columns, costColumnOf(columns, shaped.file.header['cost'])) : [];
+      const [sums = {}] =
+        summed.length === 0 ? [] : await connection.rows(sumsOf(selectOf(shaped), summed), parameters);
       const answer = {
+        ...{ important: importantOf(shaped, columns), totals: sums },
         ...{
           report: report.name,
           parameters: displayParameters(values),

@@ -11,9 +11,12 @@ export function quietly(context: CommandContext): CommandContext {
 export function dashboardCommands(context: CommandContext): ProjectCommands {
   const quiet = quietly(context);
   return {
-    reportRows({ name, parameters, maxRows }, limits) {
+    reportRows({ name, parameters, maxRows, hasTotals }, limits) {
       const param = Object.entries(parameters).map(([parameter, value]) => `${parameter}=${value}`);
-      const input = { arguments: [name], options: { param, maxRows: String(maxRows) } };
+      const input = {
+        arguments: [name],
+        options: { param, maxRows: String(maxRows), ...(hasTotals ? { totals: true as const } : {}) },
+      };
       return answerInChild('report-rows', input, quiet, { subject: `the report ${name}`, ...limits });
     },
     show(name, options, limits) {

@@ -90,7 +90,7 @@ function booksReader(context: CommandContext): BooksReader {
         timeoutMs: listMs,
         signal: AbortSignal.any([signal, request]),
       }),
-    report: (name, parameters, maxRows, request) => work.reportRows(name, parameters, maxRows, request),
+    report: (name, parameters, maxRows, request) => work.reportRows(name, { parameters, maxRows }, request),
     sql: (query, maxRows, request) => work.sql(query, maxRows, request),
     async figures() {
       const files = await readSqlFolder('figures');

@@ -1,11 +1,14 @@
 import { type Chart, costOverTime, keysOf, pageTheme, rankedBars, restName } from '../charts/index.ts';
-import { plainDecimal } from '../money/money.ts';
+import { plainDecimal, usdUnit, withSeparators } from '../money/money.ts';
 import type { TableAnswer } from '../query/index.ts';
+import { otherDecimals } from '../reports/formats/index.ts';
 import { isNumber, roleOf } from '../tables/column.ts';
+import { withoutConstants, writerOf } from '../tables/shown.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { cellPage } from './answer-pages.ts';
+import type { Screen } from './child-work.ts';
 import { sumOf } from './explored.ts';
-import { money } from './format.ts';
+import { type Figure, money } from './format.ts';
 import { type ChartActions, named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -18,39 +21,75 @@ const maxRankedRows = 12;
 
 type AnswerColumn = TableAnswer['columns'][number];
 
-/** Rows of any query as a table: amounts to the cent and exact on hover, numbers right-aligned. */
-export function answerTable(caption: string, answer: TableAnswer): Markup {
-  const { columns, rows } = answer;
+/**
+ * Rows of any answer as a table, laid out as on a terminal: numbers rounded alike, exact on hover; the important columns first;
+ * what all rows have in common once, above them; the sums of all rows, marked as the figures that they are, below.
+ */
+export function answerTable(
+  caption: string,
+  answer: TableAnswer & Screen,
+  figures: Readonly<Record<string, Figure>> = {},
+): Markup {
+  const { rows, important = [], totals = {}, currency } = answer;
+  const [decimals, converted] = [otherDecimals(currency), Object.values(currency?.columns ?? {})];
+  const place = ({ name }: AnswerColumn) => (important.includes(name) ? important.indexOf(name) : important.length);
+  const columns = answer.columns
+    .toSorted((one, other) => place(one) - place(other))
+    .map((column, index) => {
+      const cells = rows.map((row) => textOf(row[column.name]));
+      const write = writerOf({ ...column, decimals: decimals.get(column.name) }, cells) ?? ((cell: string) => cell);
+      const unit = roleOf(column) === 'money' && !converted.includes(column.name) ? usdUnit : '';
+      return { ...column, index, cells, write, unit };
+    });
+  type Shown = (typeof columns)[number];
+  const lines = rows.map((_, row) => columns.map(({ cells, write }) => write(cells[row] ?? '')));
+  const { varied, constant } = withoutConstants(columns, lines);
+  const cell = (column: Shown, row: TableAnswer['rows'][number]) => {
+    const [shown, page] = [cellOf(column, textOf(row[column.name])), cellPage(answer, row, column.name)];
+    return page === undefined || shown === '' ? shown : html`<a href="${page}">${shown}</a>`;
+  };
+  const first = varied.find(({ name }) => !(name in totals));
+  const totalOf = (column: Shown) =>
+    column === first ? 'Total' : cellOf(column, totals[column.name] ?? undefined, figures[column.name]);
   return table(
     caption,
-    columns.map((column) => ({
-      head: oneLine(column.name, maxCellLength),
+    varied.map((column) => ({
+      head: html`${column.name.split(/(?<=_)/).map((part) => html`${oneLine(part, maxCellLength)}<wbr>`)}`,
       isNumber: isNumber(column),
-      cell: (row: TableAnswer['rows'][number]) => {
-        const [shown, page] = [cellOf(column, row[column.name]), cellPage(answer, row, column.name)];
-        return page === undefined ? shown : html`<a href="${page}">${shown}</a>`;
-      },
+      cell: (row: TableAnswer['rows'][number]) => cell(column, row),
     })),
     rows,
     'No row.',
+    Object.keys(totals).length === 0 ? undefined : varied.map(totalOf),
+    constant.map((column) => {
+      const value = cell(column, rows[0] ?? {});
+      return html`${oneLine(column.name, maxCellLength)} ${value === '' ? 'empty' : html`<b>${value}</b>`}`;
+    }),
   );
-}
-
-/** Amounts to the cent; other numbers in full. */
-function isAmount(column: AnswerColumn): boolean {
-  return ['money', 'usage'].includes(roleOf(column));
 }
 
 function isTime(column: AnswerColumn): boolean {
   return ['date', 'month', 'instant'].includes(roleOf(column));
 }
 
-function cellOf(column: AnswerColumn, value: unknown): Markup | string {
-  if (value === null || value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (isAmount(column)) return money(text);
-  if (isNumber(column)) return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  if (isTime(column)) return html`<span class="state">${text.replace(/T(\d\d:\d\d)(:00)?Z$/, ' $1')}</span>`;
+/** A value as the terminal has it; undefined for none. */
+function textOf(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === 'number') return plainDecimal(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function cellOf(
+  column: AnswerColumn & { readonly unit: string; write(cell: string): string },
+  text: string | undefined,
+  figure?: Figure,
+): Markup | string {
+  if (text === undefined) return '';
+  if (isNumber(column)) {
+    return money(text, { unit: column.unit, shown: withSeparators(column.write(text)), ...(figure && { figure }) });
+  }
+  if (isTime(column))
+    return html`<span class="state">${column.write(text).replace(/T(\d\d:\d\d)(:00)?Z$/, ' $1')}</span>`;
   if (text.includes('\n')) return html`<pre>${blockOf(text)}</pre>`;
   return oneLine(text, maxCellLength);
 }

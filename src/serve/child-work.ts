@@ -1,5 +1,6 @@
 import { CostbookError } from '../base/errors.ts';
 import { askRows, type TableAnswer } from '../query/index.ts';
+import type { CurrencyOfAnswer } from '../reports/formats/index.ts';
 import { BusyError, openLimiter } from './limiter.ts';
 
 /** How a child process is limited. */
@@ -16,10 +17,7 @@ export type CommandOptions = Readonly<Record<string, string | true | readonly st
 
 /** The commands that run the project's SQL or calculate for long. */
 export interface ProjectCommands {
-  reportRows(
-    report: { readonly name: string; readonly parameters: Readonly<Record<string, string>>; readonly maxRows: number },
-    limits: WorkLimits,
-  ): Promise<ReportRows>;
+  reportRows(report: RowsOfReport & { readonly name: string }, limits: WorkLimits): Promise<ReportRows>;
   budgetBacktest(budget: { readonly name: string; readonly days: number }, limits: WorkLimits): Promise<unknown>;
   /** `costbook budgets --json` or `costbook forecast --json`. */
   show(name: ForecastCommand, options: CommandOptions, limits: WorkLimits): Promise<unknown>;
@@ -32,18 +30,29 @@ export interface ProjectCommands {
 export interface ChildWork {
   /** One SELECT that a person typed, as `costbook sql` runs it. */
   sql(query: string, maxRows: number, signal: AbortSignal): Promise<TableAnswer>;
-  reportRows(
-    name: string,
-    parameters: Readonly<Record<string, string>>,
-    maxRows: number,
-    signal: AbortSignal,
-  ): Promise<ReportRows>;
+  reportRows(name: string, asked: RowsOfReport, signal: AbortSignal): Promise<ReportRows>;
   budgetBacktest(name: string, days: number, signal: AbortSignal): Promise<unknown>;
   show(name: ForecastCommand, options: CommandOptions, signal: AbortSignal): Promise<unknown>;
 }
 
-/** The first rows of a report. */
-export type ReportRows = TableAnswer & { readonly warnings: readonly string[] };
+/** Which rows of a report are wanted, and whether their sums as well. */
+interface RowsOfReport {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly maxRows: number;
+  readonly hasTotals?: boolean;
+}
+
+/** The first rows of a report, and how a screen shows them. */
+export type ReportRows = TableAnswer & Screen & { readonly warnings: readonly string[] };
+
+/** How a screen shows an answer, as far as its report says so. */
+export interface Screen {
+  /** The columns by importance. */
+  readonly important?: readonly string[];
+  /** The sums of columns over all rows. */
+  readonly totals?: Readonly<Record<string, string | null>>;
+  readonly currency?: CurrencyOfAnswer;
+}
 
 const allowsMore = 'use the command line with --timeout';
 /** A child process and DuckDB in it use a core each. */
@@ -69,8 +78,8 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
   }
   return {
     sql: (query, maxRows, request) => answer((limits) => askRows({ dir, sql: query, maxRows }, limits), { request }),
-    reportRows: (name, parameters, maxRows, request) =>
-      answer((limits) => commands.reportRows({ name, parameters, maxRows }, limits), { request }),
+    reportRows: (name, asked, request) =>
+      answer((limits) => commands.reportRows({ ...asked, name }, limits), { request }),
     budgetBacktest: (name, days, request) =>
       answer((limits) => commands.budgetBacktest({ name, days }, limits), { limitMs: backtestMs, request }),
     show: (name, options, request) =>

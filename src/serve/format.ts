@@ -21,15 +21,20 @@ export type Figure = readonly [
   subject: string,
 ];
 
-/** A cell with an amount: to the cent, exact on hover. USD, if no other unit is given. */
+/** A cell with an amount: to the cent or as `shown`, exact on hover. USD, if no other unit is given. */
 export function money(
   text: string,
-  how: { readonly isSigned?: boolean; readonly unit?: string; readonly figure?: Figure } = {},
+  how: {
+    readonly isSigned?: boolean;
+    readonly unit?: string;
+    readonly figure?: Figure;
+    readonly shown?: string;
+  } = {},
 ): Markup {
-  const shown = how.isSigned === true ? signed(text) : groupedAmount(text, how.unit);
+  const shown = how.shown ?? (how.isSigned === true ? signed(text) : groupedAmount(text, how.unit));
   const [name, subject] = how.figure ?? [];
   const figure = name === undefined ? '' : html` data-figure="${name}" data-of="${subject}"`;
-  return html`<data value="${text}" title="${trimmed(text)} ${how.unit ?? usdUnit}"${figure}>${shown}</data>`;
+  return html`<data value="${text}" title="${`${trimmed(text)} ${how.unit ?? usdUnit}`.trimEnd()}"${figure}>${shown}</data>`;
 }
 
 /** Decimal text without the zeros at its end, but with cents. */

@@ -270,17 +270,21 @@ export interface Column<T> {
   cell(row: T): Markup | string | number | null | undefined;
 }
 
-/** A table with a caption; numbers are right-aligned. `empty` is shown where there is no row. */
+/**
+ * A table with a caption; numbers are right-aligned. `empty` is shown where there is no row, `facts` are what all rows have
+ * in common.
+ */
 export function table<T>(
   caption: string,
   columns: readonly Column<T>[],
   rows: readonly T[],
   empty: string,
   foot?: readonly (Markup | string)[],
+  facts: readonly Markup[] = [],
 ): Markup {
   if (rows.length === 0) return html`<h2>${caption}</h2><p class="empty">${empty}</p>`;
   return html`<div class="wide" role="region" aria-label="${caption}" tabindex="0"><table>
-<caption>${caption}</caption>
+<caption>${caption}${facts.length === 0 ? '' : html`<span class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</span>`}</caption>
 <thead><tr>${columns.map(({ head, isNumber }) => html`<th scope="col"${isNumber ? raw(' class="number"') : ''}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) =>

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
+import { currencyWords } from '../reports/formats/index.ts';
 import { isPartitioned } from '../reports/publishing/index.ts';
 import { isForCommandLine, type Report, readReports } from '../reports/questions/index.ts';
 import { nearest } from '../text/choices.ts';
@@ -10,6 +11,7 @@ import { answerTable } from './answer-table.ts';
 import { refusal } from './child-work.ts';
 import { exportsOf, statementNames } from './export-files.ts';
 import { exportsTable, filesOf } from './exports-table.ts';
+import type { Figure } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Download, Page, PageRequest } from './page.ts';
@@ -20,10 +22,15 @@ const maxRows = 200;
 
 type Parameter = Report['parameters'][number];
 
+/** Whom reports are for, in the order of the page; headers of a project's reports may name others. */
+const audiences = ['finance', 'teams', 'checking'];
+
 /** Every report, the project's own among them. Reports read all costs: for unrestricted viewers only. */
 export async function reportsPage({ project, view }: PageRequest): Promise<Page> {
   const reports = await readReports(join(project.dir, 'sql'));
-  const sound = reports.filter((report) => report.problem === undefined);
+  const place = ({ audience = '' }: Report) => (audiences.includes(audience) ? audiences.indexOf(audience) : 9);
+  const sound = reports.filter(({ problem: words }) => words === undefined);
+  const groups = [...new Set(sound.toSorted((one, other) => place(one) - place(other)).map((each) => each.audience))];
   const broken = reports.filter((report) => report.problem !== undefined);
   const statements = await exportsTable(
     {
@@ -35,22 +42,32 @@ export async function reportsPage({ project, view }: PageRequest): Promise<Page>
   );
   return {
     ...{ path: '/reports', title: 'Reports' },
-    body: html`<section class="alerts">${table(
-      'What each answers',
-      [
-        { head: 'Report', cell: ({ name }) => html`<a href="/reports/${encodePart(name)}">${named(name, '')}</a>` },
-        { head: 'Question', cell: ({ about }) => about },
-        {
-          head: 'Parameters',
-          cell: ({ parameters }) => html`<span class="empty">${parameters.map(({ name }) => name).join(', ')}</span>`,
-        },
-      ],
-      sound,
-      'There are no reports.',
-    )}</section>
+    body: html`${groups.map(
+      (audience) =>
+        html`<section class="alerts">${reportsTable(sound.filter((report) => report.audience === audience))}</section>`,
+    )}
 <section>${statements}</section>
 ${broken.map((report) => problem(`The report ${named(report.name, '')} cannot be used: ${report.problem}`))}`,
   };
+}
+
+function reportsTable(reports: readonly Report[]): Markup {
+  const [audience] = reports.map((report) => report.audience);
+  return table(
+    audience === undefined ? 'Of this project' : `For ${named(audience, '')}`,
+    [
+      { head: 'Report', cell: ({ name }) => html`<a href="/reports/${encodePart(name)}">${titleOf(name)}</a>` },
+      { head: 'Question', cell: ({ about }) => about },
+    ],
+    reports,
+    'There are no reports.',
+  );
+}
+
+/** `chargeback_summary` is `Chargeback summary`. */
+function titleOf(name: string): string {
+  const words = named(name, '').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** One report: its parameters as a form, its first rows, and the files that it has written. */
@@ -60,7 +77,7 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
   const asked = part?.kind === 'name' && parts.length === 1 ? (part.name ?? '') : '';
   const report = reports.find(({ name }) => name === asked);
   if (report === undefined) return unknownReport(asked, reports);
-  const page = { path: '/reports', title: `Report ${named(report.name, '')}` } as const;
+  const page = { path: '/reports', title: titleOf(report.name) } as const;
   if (report.problem !== undefined) return { ...page, status: 500, body: problem(report.problem) };
   const empty = `None yet: "costbook report ${named(report.name, '')}" writes them.`;
   const files = filesOf(await exportsOf(project.dir, { reports: [report.name] }));
@@ -75,7 +92,6 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
   }
   const { given, unknown } = valuesOf(report, query);
   const values = Object.entries(given).map(([name, value]) => `, ${name} ${named(value, '')}`);
-  const isAsked = query.size > 0;
   const result =
     unknown.length > 0
       ? {
@@ -86,15 +102,15 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
               .join('\n'),
           ),
         }
-      : isAsked
-        ? await answered(report, given, project, signal)
-        : undefined;
+      : report.parameters.some(({ name, default: usual }) => usual === undefined && given[name] === undefined)
+        ? undefined
+        : await answered(report, given, project, signal);
   return {
     ...page,
     title: `${page.title}${values.join('')}`,
     status: result?.status ?? 200,
     body: html`<p><a href="/reports">All reports</a></p>
-<section><p class="finding">${report.about}</p>${form(report, given)}${result === undefined ? html`<p class="empty small">Choose values, or none for the defaults, and press Run.</p>` : ''}</section>
+<section><p class="finding">${report.about}</p>${form(report, given)}${result === undefined ? html`<p class="empty small">Give the required values and press Run.</p>` : ''}</section>
 ${result?.body ?? ''}
 <section>${exports}</section>`,
   };
@@ -112,7 +128,7 @@ export async function reportFile({ parts, query, project, signal }: Omit<PageReq
   if (whyNot !== undefined) throw new UsageError(whyNot);
   if (unknown.length > 0)
     throw new UsageError(unknown.map((name) => `${named(name, '')}: expected ${expectedNames(report)}`));
-  const ask = () => project.work.reportRows(report.name, given, maxFileRows, signal);
+  const ask = () => project.work.reportRows(report.name, { parameters: given, maxRows: maxFileRows }, signal);
   return answerFile(`${report.name}.csv`, ask, { command: `costbook report ${report.name}`, signal });
 }
 
@@ -180,13 +196,20 @@ ${parameters.filter(isOffered).map((parameter) => {
   const type = isWord ? 'text' : (inputTypes[parameter.type] ?? 'text');
   return html`<label><span>${head}</span><input type="${type}" name="${parameter.name}" value="${value}" autocomplete="off"></label>`;
 })}
-<button name="run" value="1">Run</button>
+<button>Run</button>
 </form>`;
 }
 
 function defaultWords(text: string): string {
   if (text === '*' || text === 'none') return 'all';
   return text.length > 24 ? 'from the configuration' : `default ${text.replaceAll('-', ' ')}`;
+}
+
+/** Sums of a report that are figures of the catalogue: its cost, if that is of the whole of a month. */
+function figuresOf({ name }: Report, given: Readonly<Record<string, string>>): Readonly<Record<string, Figure>> {
+  const month = given['month'] ?? '';
+  const isWhole = Object.keys(given).length === 1 && ['cost_by_workspace', 'cost_by_resource'].includes(name);
+  return isWhole && /^\d{4}-\d{2}$/.test(month) ? { cost: ['month_cost', month] } : {};
 }
 
 async function answered(
@@ -196,12 +219,12 @@ async function answered(
   signal: AbortSignal,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
   try {
-    const answer = await project.work.reportRows(report.name, given, maxRows, signal);
+    const answer = await project.work.reportRows(report.name, { parameters: given, maxRows, hasTotals: true }, signal);
     return {
       status: 200,
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
-<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer)}
-<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p>
+<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer, figuresOf(report, given))}
+${answer.currency === undefined ? '' : currencyWords(answer.currency).map((words) => html`<p class="empty">${words}</p>`)}<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p>
 <p class="actions"><a href="/reports.csv/${encodePart(report.name)}?${new URLSearchParams(given)}" download>All rows as CSV</a></p></section>`,
     };
   } catch (error) {

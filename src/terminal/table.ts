@@ -1,5 +1,5 @@
-import { roundDecimal } from '../money/money.ts';
-import { isText, roleOf, scaleOf } from '../tables/column.ts';
+import { isText } from '../tables/column.ts';
+import { withoutConstants, writerOf } from '../tables/shown.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { cutToWidth, linesOfWidth, textWidth } from './text-width.ts';
 
@@ -76,8 +76,8 @@ export function formatTable(columns: readonly TableColumn[], rows: readonly Cell
 }
 
 /**
- * Lays out a table from a sample of its rows; `isWhole` means that these are all rows. On a terminal, numbers are
- * rounded to two decimals (more if a column has only small ones). A table that is too wide becomes narrower step by
+ * Lays out a table from a sample of its rows; `isWhole` means that these are all rows. On a terminal, cells are written for
+ * people: rounded, with months as months. A table that is too wide becomes narrower step by
  * step: values that are the same in every row move to a line above it, column names are split into several lines, texts
  * are cut, and less important columns are left out, with a note. If it is still too wide, each row becomes a block of
  * lines.
@@ -88,10 +88,10 @@ export function openTable(
   layout: TableLayout & { readonly isWhole: boolean },
 ): Table {
   const { width, isExact = false, maxCellWidth } = layout;
-  const rounders = columns.map((column, index) =>
+  const writers = columns.map((column, index) =>
     width === undefined || isExact
       ? undefined
-      : rounderOf(
+      : writerOf(
           column,
           sample.map((row) => row[index]),
         ),
@@ -99,8 +99,8 @@ export function openTable(
   const read = (cells: Cells): string[] =>
     columns.map((_, index) => {
       const cell = forTerminal(cells[index] ?? '');
-      const round = rounders[index];
-      if (round !== undefined) return round(cell);
+      const write = writers[index];
+      if (write !== undefined) return write(cell);
       return maxCellWidth === undefined ? cell : cutToWidth(cell, maxCellWidth);
     });
   const rows = sample.map(read);
@@ -112,10 +112,9 @@ export function openTable(
   if (width === undefined || fits(all.map(naturally), width))
     return sideBySide(all.map(naturally), read, [], { lineWidth: width });
 
-  const { varied, facts } = layout.isWhole
-    ? withoutConstants(all, rows, ({ name }) => layout.important?.includes(name) ?? true)
-    : { varied: all, facts: [] };
-  const above = wrapFacts(facts, width);
+  const { varied, constant } = layout.isWhole ? withoutConstants(all, rows) : { varied: all, constant: [] };
+  const said = constant.filter(({ name }) => layout.important?.includes(name) ?? true);
+  const above = wrapFacts(factsOf(said, rows), width);
   if (fits(varied.map(naturally), width)) return sideBySide(varied.map(naturally), read, above, { lineWidth: width });
   const narrow = varied.map(withNarrowHead);
   const names = narrow.map(({ name }) => name);
@@ -182,29 +181,13 @@ function fits(columns: readonly Placed[], width: number, gap = usualGap): boolea
   return columns.reduce((sum, column) => sum + column.width + gap, -gap) <= width;
 }
 
-/** Removes columns with the same value in every row, and returns these values as text. Amounts stay. */
-function withoutConstants(
-  columns: readonly Shown[],
-  rows: readonly (readonly string[])[],
-  isImportant: (column: Shown) => boolean,
-): { readonly varied: readonly Shown[]; readonly facts: readonly string[] } {
-  const [first] = rows;
-  if (first === undefined || rows.length < 2) return { varied: columns, facts: [] };
-  const isConstant = ({ index }: Shown) => {
-    const value = first[index] ?? '';
-    return !/^-?\d+\.\d+$/.test(value) && rows.every((row) => row[index] === value);
-  };
-  const varied = columns.filter((column) => !isConstant(column));
-  if (varied.length === 0) return { varied: columns, facts: [] };
-  const said = columns.filter((column) => isConstant(column) && isImportant(column));
-  const empty = said.filter(({ index }) => first[index] === '');
-  return {
-    varied,
-    facts: [
-      ...said.filter((column) => !empty.includes(column)).map(({ name, index }) => `${name} ${first[index]}`),
-      ...(empty.length === 0 ? [] : [`empty: ${empty.map(({ name }) => name).join(', ')}`]),
-    ],
-  };
+/** What all rows have in common, as text. */
+function factsOf(constant: readonly Shown[], [first = []]: readonly (readonly string[])[]): string[] {
+  const empty = constant.filter(({ index }) => first[index] === '');
+  return [
+    ...constant.filter((column) => !empty.includes(column)).map(({ name, index }) => `${name} ${first[index]}`),
+    ...(empty.length === 0 ? [] : [`empty: ${empty.map(({ name }) => name).join(', ')}`]),
+  ];
 }
 
 /** Wraps facts into lines, keeping each fact on one line if possible. */
@@ -312,34 +295,4 @@ function oneBelowTheOther(
     },
     isVertical: true,
   };
-}
-
-/**
- * How to round a column's numbers for people: to two decimals, or to as many as show three digits of the largest one.
- * Rates are rounded to three digits each, because small ones matter too. Undefined for other columns.
- */
-function rounderOf(
-  { name, type, decimals }: TableColumn,
-  cells: readonly (string | undefined)[],
-): ((cell: string) => string) | undefined {
-  const scale = scaleOf({ type });
-  if (scale === undefined && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
-  if (decimals !== undefined) return (cell) => roundDecimal(cell, decimals);
-  const sizes = cells.flatMap((cell) => (cell === undefined ? [] : [Math.abs(Number(cell))])).filter(Number.isFinite);
-  const largest = Math.max(0, ...sizes);
-  if (largest === 0 || largest >= 1) return (cell) => roundDecimal(cell, 2);
-  if ((scale ?? mostDecimals) > moneyDecimals) return (cell) => roundDecimal(cell, digitsFor(Number(cell)));
-  // A fraction of a dollar is still an amount.
-  const isAmount = ['money', 'usage'].includes(roleOf({ name, type })) && largest >= 0.01;
-  return (cell) => roundDecimal(cell, isAmount ? 2 : digitsFor(largest));
-}
-
-/** The decimals of amounts in the books; rates have more, shares fewer. */
-const moneyDecimals = 12;
-const mostDecimals = 18;
-
-/** The decimals that show three digits of a number; at least two. */
-function digitsFor(value: number): number {
-  const size = Math.abs(value);
-  return size === 0 || size >= 1 ? 2 : Math.min(mostDecimals, Math.max(2, 2 - Math.floor(Math.log10(size))));
 }

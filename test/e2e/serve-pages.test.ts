@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
+import { sumOf } from '../../src/money/money.ts';
 import { anomalyAddress, resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { exampleFacts, exampleParts } from '../support/example-alerts.ts';
@@ -621,6 +622,8 @@ describe('the page of reports', () => {
   test('lists every report, and answers as costbook report does', async () => {
     const list = await served.get('/reports');
     for (const name of ['summary', 'idle', 'own']) expect(list.text).toContain(`/reports/${name}"`);
+    const titles = [...list.text.matchAll(/<caption>([^<]*)/g)].map(([, title]) => title);
+    expect(titles.slice(0, 4)).toEqual(['For finance', 'For teams', 'For checking', 'Of this project']);
     const shown = await served.get('/reports/own?workspace=south');
     const { stdout } = await runCli(['report', 'own', '--param', 'workspace=south', '--json', '--dir', dir]);
     const { rows } = JSON.parse(stdout) as { rows: { cost: string }[] };
@@ -628,6 +631,26 @@ describe('the page of reports', () => {
     expect(amountsOf(shown.text)).toContain(rows[0]?.cost);
     const files = await served.get('/reports/own');
     expect(files.text).toContain('.parquet');
+  });
+
+  test('are laid out as on a terminal: what is important first, what all rows have in common once, sums below', async () => {
+    const { text } = await served.get('/reports/cost_by_workspace?month=2026-10');
+    const [, facts = '', heads = '', foot = ''] =
+      /<span class="facts">(.*?)<\/caption>(.*?)<\/thead>.*<tfoot>(.*?)<\/tfoot>/s.exec(text) ?? [];
+    const plain = (markup: string) =>
+      markup
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim();
+    expect(plain(facts)).toContain('month 2026-10 ');
+    expect(plain(heads)).toMatch(/^workspace cost /);
+    const { stdout } = await runCli(['report', 'cost_by_workspace', '--month', '2026-10', '--json', '--dir', dir]);
+    const { rows } = JSON.parse(stdout) as { rows: { cost: string }[] };
+    expect(amountsOf(foot)).toEqual([sumOf(rows.map(({ cost }) => cost))]);
+    expect(foot).toContain('data-figure="month_cost" data-of="2026-10"');
+    const sql = 'select 1234567 + range as whole, 0.00012345 * (range + 1) as small from range(2)';
+    const typed = await served.get(`/sql?${new URLSearchParams({ q: sql })}`);
+    expect(plain(typed.text)).toContain('1,234,567 0.000123 1,234,568 0.000247');
   });
 
   test('says what was expected', async () => {

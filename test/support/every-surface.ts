@@ -280,6 +280,7 @@ export const surfaces: Readonly<Record<string, Surface>> = {
   closedMonthPage: page('/months/2026-09'),
   allocationPage: page('/allocation'),
   closedAllocationPage: page('/allocation?month=2026-09'),
+  reportPage: page('/reports/cost_by_workspace?month=2026-10'),
   anomaliesPage: page('/anomalies'),
   savings: async (asked) => {
     const [shown, file] = await Promise.all([page('/savings')(asked), asked.get('/savings.csv')]);

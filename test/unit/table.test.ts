@@ -102,6 +102,13 @@ describe('formatTable(columns, rows) on a terminal', () => {
     expect(table).not.toContain('-0.00');
   });
 
+  test('shows months without their day, and whole in a pipe', () => {
+    const column = { name: 'month', type: 'DATE' };
+    expect(formatTable([column], [['2026-10-01']], { width: 80 })).toMatch(/2026-10$/);
+    expect(formatTable([column], [['2026-10-01']])).toMatch(/2026-10-01$/);
+    expect(formatTable([{ ...column, name: 'first_day' }], [['2026-10-01']], { width: 80 })).toMatch(/2026-10-01$/);
+  });
+
   test('shows every decimal and column with exact, at any width', () => {
     for (const width of [40, 80, 200]) {
       const table = formatTable(spending, spent, { width, isExact: true, important: ['cost'] });

@@ -1,7 +1,7 @@
 export { columnsOf } from './columns.ts';
 export { type CompletenessState, completenessOf, describeCompleteness, incompleteness } from './completeness.ts';
 export { csvChunks } from './csv.ts';
-export type { CurrencyOfAnswer } from './currency-words.ts';
+export { type CurrencyOfAnswer, currencyWords, otherDecimals } from './currency-words.ts';
 export { headerOf, ownerText } from './excel.ts';
 export { factsOf, writeAnswer } from './export.ts';
 export { costColumnOf, figuresOfQuery, fileReader } from './figures.ts';

@@ -188,8 +188,8 @@ async function totalRow(
   });
 }
 
-/** The columns by importance; requested columns come first. */
-function importantOf(
+/** The columns by importance; requested columns come first. Undefined if the report does not say. */
+export function importantOf(
   { screen, parameters, converted = [] }: Report,
   columns: readonly SqlColumn[],
 ): readonly string[] | undefined {

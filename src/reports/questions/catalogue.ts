@@ -33,6 +33,8 @@ export interface Report {
   readonly screen: Screen;
   /** Rows that become columns. */
   readonly spread: Spread | undefined;
+  /** Whose question it answers: `finance`, `teams`; undefined if the header does not say. */
+  readonly audience: string | undefined;
   /** Columns with a total at the end, besides the cost. */
   readonly totals: readonly string[];
   /** Why it cannot be run, with file, line and column; undefined if it can. */
@@ -99,6 +101,7 @@ export function reportOf(file: SqlFile): Report {
     isWithoutCorrections: without !== undefined,
     screen,
     spread,
+    audience: file.header['for'],
     totals: list(file.header['totals']),
     ...(problems.length === 0 ? {} : { problem: problems.join('\n') }),
   };

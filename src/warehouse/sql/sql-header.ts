@@ -3,7 +3,7 @@ import { includeLine } from './sql-fragments.ts';
 /** The keys that a header may have. */
 const headerKeys = new Set([
   ...['about', 'grain', 'params', 'formats', 'severity', 'cost', 'partition', 'evaluated', 'spread', 'totals'],
-  ...['top', 'important', 'sparkline', 'without', 'version', 'follows', 'figures', 'joins', 'hours'],
+  ...['top', 'important', 'sparkline', 'without', 'version', 'follows', 'figures', 'joins', 'hours', 'for'],
 ]);
 
 /**
