@@ -21,6 +21,7 @@ import {
   sqlParameters,
   topOf,
 } from '../reports/questions/index.ts';
+import { sortingOf } from '../tables/sorting.ts';
 import { firstOf, sumsOf } from '../warehouse/sql/index.ts';
 import { answerInCurrency } from './answer-in-currency.ts';
 import type { ChildContext } from './context.ts';
@@ -31,7 +32,7 @@ import { adviceOnOwners, openQuestion, type ReportLine, readQuestion } from './r
  * Writes no file. Throws as the report command does.
  */
 export async function answerReportRows(input: CommandInput, context: ChildContext): Promise<number> {
-  const { maxRows, param, totals } = read(reportInChild, input, context);
+  const { maxRows, param, totals, sort } = read(reportInChild, input, context);
   const reports = await readReports(join(context.dir, 'sql'));
   refuseForOthers(reports, input.arguments[0], param);
   const question = await readQuestion(input, context, reports, '');
@@ -52,7 +53,8 @@ export async function answerReportRows(input: CommandInput, context: ChildContex
       const inBoth = await answerInCurrency(line, context, { ...own, columns: answered }, opened);
       const { report: shaped, parameters, columns, currency } = inBoth;
       const names = columns.map(({ name }) => name);
-      const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns)), maxRows + 1);
+      const sorting = sort === undefined ? undefined : sortingOf(sort, names);
+      const query = firstOf(orderedQuery(shaped, names, topOf(shaped, columns), { sorting }), maxRows + 1);
       const rows: Record<string, unknown>[] = [];
       for await (const chunk of jsonRows(await connection.stream(query, parameters))) rows.push(...chunk);
       const summed = totals ? totalsOf(shaped, columns, costColumnOf(columns, shaped.file.header['cost'])) : [];

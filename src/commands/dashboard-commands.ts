@@ -11,11 +11,16 @@ export function quietly(context: CommandContext): CommandContext {
 export function dashboardCommands(context: CommandContext): ProjectCommands {
   const quiet = quietly(context);
   return {
-    reportRows({ name, parameters, maxRows, hasTotals }, limits) {
+    reportRows({ name, parameters, maxRows, hasTotals, sort }, limits) {
       const param = Object.entries(parameters).map(([parameter, value]) => `${parameter}=${value}`);
       const input = {
         arguments: [name],
-        options: { param, maxRows: String(maxRows), ...(hasTotals ? { totals: true as const } : {}) },
+        options: {
+          param,
+          maxRows: String(maxRows),
+          ...(hasTotals ? { totals: true as const } : {}),
+          ...(sort && { sort }),
+        },
       };
       return answerInChild('report-rows', input, quiet, { subject: `the report ${name}`, ...limits });
     },

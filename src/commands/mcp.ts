@@ -91,7 +91,7 @@ function booksReader(context: CommandContext): BooksReader {
         signal: AbortSignal.any([signal, request]),
       }),
     report: (name, parameters, maxRows, request) => work.reportRows(name, { parameters, maxRows }, request),
-    sql: (query, maxRows, request) => work.sql(query, maxRows, request),
+    sql: (query, maxRows, request) => work.sql(query, { maxRows }, request),
     async figures() {
       const files = await readSqlFolder('figures');
       return files.map(({ name, header, text }) => ({ name, meaning: header['about'] ?? '', sql: text }));

@@ -445,6 +445,7 @@ export type CommandName = keyof typeof options;
 export const reportInChild = {
   ...report,
   maxRows: usually(whole('count', 'rows of the answer', { least: 1 }), 100),
+  sort: text('column', 'column to sort by'),
   engineLake: text('place', "the cluster's lake"),
   engineRows: text('file', "the rows of the cluster's answer"),
 } as const;

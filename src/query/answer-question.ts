@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import { clusterAnswerQuery, readClusterAnswer, type SparkStatement, toSpark } from '../engine/index.ts';
 import { columnsOf, completenessOf, jsonRows } from '../reports/formats/index.ts';
+import { sortingOf } from '../tables/sorting.ts';
 import { withBooks } from '../warehouse/integrity/index.ts';
 import { fromSource, pivotedTable } from '../warehouse/sql/index.ts';
 import { type Connection, SqlError } from '../warehouse/store/index.ts';
@@ -48,10 +49,15 @@ export async function answerInBooks(question: Question, { reader, signal, write 
 }
 
 /** The first rows of what a person typed, as data. Runs in the child. Throws UsageError if they are too large together. */
-export async function rowsInBooks({ dir, sql, maxRows }: RowsAsked, { reader, signal }: Parent): Promise<TableAnswer> {
+export async function rowsInBooks(
+  { dir, sql, maxRows, sort }: RowsAsked,
+  { reader, signal }: Parent,
+): Promise<TableAnswer> {
   return withBooks(dir, { lockedDown: true, reader, signal }, async ({ connection }) => {
     const { completeThrough, settledThrough } = await completenessOf(connection);
-    const result = countRows(await connection.query(sql, { hidesPlaces: true }), maxRows);
+    const { sql: text, source } = await connection.admit(sql, { hidesPlaces: true });
+    const sorted = sort === undefined || source === undefined ? undefined : await sortedQuery(connection, source, sort);
+    const result = countRows(await connection.query(sorted ?? text, { isOurs: true }), maxRows);
     const rows: Record<string, unknown>[] = [];
     let bytes = 0;
     for await (const chunk of jsonRows(result)) {
@@ -61,4 +67,16 @@ export async function rowsInBooks({ dir, sql, maxRows }: RowsAsked, { reader, si
     }
     return { completeThrough, settledThrough, columns: result.columns, rows, truncated: result.isTruncated };
   });
+}
+
+/** All rows of a source, sorted as an address says; undefined if it names no column. */
+async function sortedQuery(connection: Connection, source: string, sort: string): Promise<string | undefined> {
+  const columns = await columnsOf(connection, fromSource(source), {}).catch((error) => {
+    throw error instanceof SqlError ? new UsageError(error.message) : error;
+  });
+  const sorting = sortingOf(
+    sort,
+    columns.map(({ name }) => name),
+  );
+  return sorting && fromSource(source, { sorting });
 }

@@ -54,6 +54,8 @@ export interface RowsAsked {
   readonly dir: string;
   readonly sql: string;
   readonly maxRows: number;
+  /** The column to sort by, as an address names it; another name sorts nothing. */
+  readonly sort?: string;
 }
 
 /** Rows as JSON: decimals are text, so that they stay exact. */

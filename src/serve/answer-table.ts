@@ -9,7 +9,7 @@ import { cellPage } from './answer-pages.ts';
 import type { Screen } from './child-work.ts';
 import { sumOf } from './explored.ts';
 import { type Figure, money } from './format.ts';
-import { type ChartActions, named, table } from './layout.ts';
+import { type ChartActions, named, type SortedTable, sortLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
 /** Longer texts in a cell would push everything else away. */
@@ -21,6 +21,13 @@ const maxRankedRows = 12;
 
 type AnswerColumn = TableAnswer['columns'][number];
 
+interface AnswerShown {
+  /** The sums that are figures of the catalogue, by their columns. */
+  readonly figures?: Readonly<Record<string, Figure>>;
+  /** How it is sorted; it cannot be sorted otherwise by default. */
+  readonly sorted?: SortedTable | undefined;
+}
+
 /**
  * Rows of any answer as a table, laid out as on a terminal: numbers rounded alike, exact on hover; the important columns first;
  * what all rows have in common once, above them; the sums of all rows, marked as the figures that they are, below.
@@ -28,7 +35,7 @@ type AnswerColumn = TableAnswer['columns'][number];
 export function answerTable(
   caption: string,
   answer: TableAnswer & Screen,
-  figures: Readonly<Record<string, Figure>> = {},
+  { figures = {}, sorted }: AnswerShown = {},
 ): Markup {
   const { rows, important = [], totals = {}, currency } = answer;
   const [decimals, converted] = [otherDecimals(currency), Object.values(currency?.columns ?? {})];
@@ -56,6 +63,7 @@ export function answerTable(
     varied.map((column) => ({
       head: html`${column.name.split(/(?<=_)/).map((part) => html`${oneLine(part, maxCellLength)}<wbr>`)}`,
       isNumber: isNumber(column),
+      sort: sorted && sortLink(column.name, isNumber(column), sorted),
       cell: (row: TableAnswer['rows'][number]) => cell(column, row),
     })),
     rows,

@@ -29,7 +29,11 @@ export interface ProjectCommands {
  */
 export interface ChildWork {
   /** One SELECT that a person typed, as `costbook sql` runs it. */
-  sql(query: string, maxRows: number, signal: AbortSignal): Promise<TableAnswer>;
+  sql(
+    query: string,
+    rows: { readonly maxRows: number; readonly sort?: string },
+    signal: AbortSignal,
+  ): Promise<TableAnswer>;
   reportRows(name: string, asked: RowsOfReport, signal: AbortSignal): Promise<ReportRows>;
   budgetBacktest(name: string, days: number, signal: AbortSignal): Promise<unknown>;
   show(name: ForecastCommand, options: CommandOptions, signal: AbortSignal): Promise<unknown>;
@@ -40,6 +44,8 @@ interface RowsOfReport {
   readonly parameters: Readonly<Record<string, string>>;
   readonly maxRows: number;
   readonly hasTotals?: boolean;
+  /** The column to sort by, as an address names it. */
+  readonly sort?: string;
 }
 
 /** The first rows of a report, and how a screen shows them. */
@@ -77,7 +83,7 @@ export function childWork(dir: string, commands: ProjectCommands, signal: AbortS
     return limited(() => run({ timeoutMs: limitMs, signal: AbortSignal.any([signal, request]), allowsMore }), request);
   }
   return {
-    sql: (query, maxRows, request) => answer((limits) => askRows({ dir, sql: query, maxRows }, limits), { request }),
+    sql: (query, rows, request) => answer((limits) => askRows({ dir, sql: query, ...rows }, limits), { request }),
     reportRows: (name, asked, request) =>
       answer((limits) => commands.reportRows({ ...asked, name }, limits), { request }),
     budgetBacktest: (name, days, request) =>

@@ -43,6 +43,8 @@ export interface Asked extends ExploreQuestion {
   readonly shape: Shape;
   readonly measure: Measure;
   readonly compare: (typeof comparisons)[number];
+  /** How the table of groups is sorted, as `SortedTable` says; by size by default. */
+  readonly sort?: string;
   /** Why it is compared with nothing; undefined if it is, or if nobody asked for it. */
   readonly notCompared?: string | undefined;
   /** The end of the complete hours. */
@@ -80,7 +82,7 @@ export function readQuestion(
     compare === 'none' ? undefined : comparedWith({ start: window.from, end: window.to }, books, compare);
   return {
     asked: {
-      ...{ ...window, step, top, compare, measure, through },
+      ...{ ...window, step, top, compare, measure, through, sort: query.get('sort') ?? '' },
       before: beforeOf(compared),
       notCompared: compared?.kind === 'none' ? compared.reason : undefined,
       groupBy: readGroup(query, problems),
@@ -207,12 +209,13 @@ function readFilters(query: URLSearchParams, problems: string[]): Filters {
 
 /** The address of a question, with what differs in `changes`. */
 export function addressOf(asked: Asked, changes: Partial<Asked> = {}, path = '/explore'): string {
-  const { from, to, through, step, groupBy, shape, top, measure, compare, filters } = { ...asked, ...changes };
+  const { from, to, through, step, groupBy, shape, top, measure, compare, sort, filters } = { ...asked, ...changes };
   const asks = {
     ...shownWindow({ from, to, through }),
     ...{ step, group: groupBy, shape, top: String(top) },
     ...(measure === 'cost' ? {} : { measure }),
     ...(compare === 'before' ? {} : { compare }),
+    ...(sort ? { sort } : {}),
   };
   return `${path}?${new URLSearchParams([...Object.entries(asks), ...encodeFilters(filters)])}`;
 }

@@ -1,4 +1,5 @@
 import { decimalOfWhole, usdDecimals, wholeOfDecimal } from '../money/money.ts';
+import { sortingOf } from '../tables/sorting.ts';
 import { anyName, resourceAddress } from '../text/dashboard-address.ts';
 import { dimensionWords, oneValue, sharedOwner } from './dimensions.ts';
 import { type Asked, addressOf, bucketWindow, pageOfGroup } from './explore-question.ts';
@@ -14,7 +15,7 @@ import {
   usageDecimals,
 } from './explored.ts';
 import { money, price, quantity, relative } from './format.ts';
-import { type Column, table } from './layout.ts';
+import { type Column, sortLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
 /** Longer tables stand on a page of their own. */
@@ -60,69 +61,100 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
   const allBefore = { ...all, total: totalBefore, usage: usageOf(series.map((row) => row.before)) };
   const whole = Number(shown.of(all) ?? 0);
   const hasUsage = series.some(({ usage }) => usage !== undefined);
-  const columns: (Column<ExploredSeries> & { readonly total: Markup | string })[] = [
-    { head: dimensionWords(groupBy), cell: (row) => groupCell(asked, row, series), total: 'Total' },
-    { head: shown.head, isNumber: true, cell: (row) => shown.cell(shown.of(row)), total: shown.cell(shown.of(all)) },
+  const columns: GroupColumn[] = [
+    {
+      ...{ key: 'name', head: dimensionWords(groupBy), of: ({ name }) => name, total: 'Total' },
+      cell: (row) => groupCell(asked, row, series),
+    },
+    numbers(measure, shown.head, shown.of, (row) => shown.cell(shown.of(row)), all),
   ];
   if (measure !== 'price') {
-    const share = (row: ExploredSeries) => `${((Number(shown.of(row) ?? 0) / whole) * 100).toFixed(1)} %`;
-    columns.push({
-      head: 'Share',
-      isNumber: true,
-      cell: (row) => (whole === 0 ? '' : share(row)),
-      total: whole === 0 ? '' : '100.0 %',
-    });
+    const share = (row: GroupCosts) => `${((Number(shown.of(row) ?? 0) / whole) * 100).toFixed(1)} %`;
+    columns.push(numbers('share', 'Share', shown.of, (row) => (whole === 0 ? '' : share(row)), all));
   }
   if (before !== undefined) {
+    const change = (row: ExploredSeries) => Number(shown.of(row) ?? 0) - Number(shown.of(row.before) ?? 0);
+    const rise = (row: ExploredSeries) => change(row) / Number(shown.of(row.before) ?? 0);
     columns.push(
       {
-        head: 'Before',
-        isNumber: true,
-        cell: (row) => shown.cell(shown.of(row.before)),
-        total: shown.cell(shown.of(allBefore)),
+        ...{ key: 'before', head: 'Before', isNumber: true, of: (row) => shown.of(row.before) },
+        ...{ cell: (row) => shown.cell(shown.of(row.before)), total: shown.cell(shown.of(allBefore)) },
       },
       ...(shown.decimals === undefined
         ? []
         : [
             {
-              head: 'Change',
-              isNumber: true,
+              ...{ key: 'change', head: 'Change', isNumber: true, of: change },
               cell: (row: ExploredSeries) => changeCell(shown, row, row.before),
               total: changeCell(shown, all, allBefore),
             },
           ]),
       {
-        head: 'Change, %',
-        isNumber: true,
+        ...{ key: 'percent', head: 'Change, %', isNumber: true, of: rise },
         cell: (row) => changeWords(row, shown),
         total: relative(shown.of(all) ?? '0', shown.of(allBefore) ?? '0') ?? '',
       },
     );
   }
-  if (isOneUnit) columns.push({ head: 'USD', isNumber: true, cell: (row) => money(row.total), total: money(total) });
+  const cost = (row: GroupCosts) => row.total;
+  if (isOneUnit) columns.push(numbers('cost', 'USD', cost, (row) => money(row.total ?? '0'), all));
   if (hasUsage && measure !== 'usage') {
     columns.push({
-      head: 'Usage',
-      isNumber: true,
+      ...{ key: 'usage', head: 'Usage', isNumber: true, of: (row) => row.usage },
       cell: (row) => usageWords(row.usage, row.unit),
       total: usageWords(all.usage, oneValue(filters['unit'])),
     });
   }
   if (hasUsage && measure !== 'price') {
-    columns.push({
-      head: 'USD per unit',
-      isNumber: true,
-      cell: (row) => price(priceOf(row)),
-      total: price(priceOf(all)),
-    });
+    columns.push(numbers('price', 'USD per unit', priceOf, (row) => price(priceOf(row)), all));
   }
+  const { sort = '' } = asked;
+  const sorted = { sort, address: (by: string) => addressOf(asked, { sort: by }) };
   return table(
     `By ${dimensionWords(groupBy).toLowerCase()}`,
-    columns,
-    series,
+    columns.map((column) => ({ ...column, sort: sortLink(column.key, column.isNumber === true, sorted) })),
+    sortedBy(series, sort, columns),
     'No costs match these filters in this range.',
     columns.map((column) => column.total),
   );
+}
+
+/** A column of the table of groups: what sorts it, and the cell of the whole. */
+type GroupColumn = Column<ExploredSeries> & {
+  readonly key: string;
+  of(row: ExploredSeries): string | number | undefined;
+  readonly total: Markup | string;
+};
+
+/** A column whose total is the same number of the whole. */
+function numbers(
+  key: string,
+  head: string,
+  of: (row: GroupCosts) => string | undefined,
+  cell: (row: GroupCosts) => Markup | string,
+  all: GroupCosts,
+): GroupColumn {
+  return { key, head, of, cell, isNumber: true, total: cell(all) };
+}
+
+/** The groups by the column that an address names, those without a value and the rest last. */
+function sortedBy(
+  series: readonly ExploredSeries[],
+  sort: string,
+  columns: readonly GroupColumn[],
+): readonly ExploredSeries[] {
+  const keys = columns.map(({ key }) => key);
+  const sorting = sortingOf(sort, keys);
+  const column = columns.find(({ key }) => key === sorting?.name);
+  if (sorting === undefined || column === undefined) return series;
+  const sign = sorting.isDescending ? -1 : 1;
+  const compared = (one: ExploredSeries, other: ExploredSeries) => {
+    const [a, b] = [column.of(one), column.of(other)];
+    if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+    if (column.isNumber !== true) return sign * (String(a) < String(b) ? -1 : 1);
+    return sign * Math.sign(Number(a) - Number(b));
+  };
+  return series.toSorted((one, other) => Number(one.isRest) - Number(other.isRest) || compared(one, other));
 }
 
 function groupCell(asked: Asked, { key, name }: ExploredSeries, all: readonly ExploredSeries[]): Markup | string {

@@ -267,7 +267,29 @@ export function resourceLink(...[type, workspace, name]: Parameters<typeof resou
 export interface Column<T> {
   readonly head: Markup | string;
   readonly isNumber?: boolean;
+  /** What its head leads to: the page with its table sorted by this column. */
+  readonly sort?: SortLink | undefined;
   cell(row: T): Markup | string | number | null | undefined;
+}
+
+interface SortLink {
+  readonly address: string;
+  /** How the table is sorted by this column now. */
+  readonly order: 'ascending' | 'descending' | undefined;
+}
+
+/** How a table is sorted, as its address says: `cost`, or `-cost` for the largest first. */
+export interface SortedTable {
+  readonly sort: string;
+  /** The page of the table, sorted otherwise. */
+  address(sort: string): string;
+}
+
+/** The link in the head of a column: numbers the largest first; by the column that sorts already, the other way round. */
+export function sortLink(name: string, isNumber: boolean, { sort, address }: SortedTable): SortLink {
+  const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
+  const isDown = order === undefined ? isNumber : order === 'ascending';
+  return { order, address: address(isDown ? `-${name}` : name) };
 }
 
 /**
@@ -285,7 +307,10 @@ export function table<T>(
   if (rows.length === 0) return html`<h2>${caption}</h2><p class="empty">${empty}</p>`;
   return html`<div class="wide" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption>${caption}${facts.length === 0 ? '' : html`<span class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</span>`}</caption>
-<thead><tr>${columns.map(({ head, isNumber }) => html`<th scope="col"${isNumber ? raw(' class="number"') : ''}>${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(
+    ({ head, isNumber, sort }) =>
+      html`<th scope="col"${isNumber ? raw(' class="number"') : ''}${sort?.order === undefined ? '' : html` aria-sort="${sort.order}"`}>${sort === undefined ? head : html`<a href="${sort.address}" rel="nofollow">${head}</a>`}</th>`,
+  )}</tr></thead>
 <tbody>${rows.map(
     (row) =>
       html`<tr>${columns.map(({ cell, isNumber }) => html`<td${isNumber ? raw(' class="number"') : ''}>${cell(row) ?? ''}</td>`)}</tr>

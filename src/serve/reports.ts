@@ -104,7 +104,7 @@ export async function reportPage({ view, parts, query, project, signal }: PageRe
         }
       : report.parameters.some(({ name, default: usual }) => usual === undefined && given[name] === undefined)
         ? undefined
-        : await answered(report, given, project, signal);
+        : await answered(report, { given, sort: sortOf(report, query) }, project, signal);
   return {
     ...page,
     title: `${page.title}${values.join('')}`,
@@ -128,7 +128,8 @@ export async function reportFile({ parts, query, project, signal }: Omit<PageReq
   if (whyNot !== undefined) throw new UsageError(whyNot);
   if (unknown.length > 0)
     throw new UsageError(unknown.map((name) => `${named(name, '')}: expected ${expectedNames(report)}`));
-  const ask = () => project.work.reportRows(report.name, { parameters: given, maxRows: maxFileRows }, signal);
+  const rows = { parameters: given, maxRows: maxFileRows, sort: sortOf(report, query) };
+  const ask = () => project.work.reportRows(report.name, rows, signal);
   return answerFile(`${report.name}.csv`, ask, { command: `costbook report ${report.name}`, signal });
 }
 
@@ -167,11 +168,16 @@ function valuesOf(
   query: URLSearchParams,
 ): { given: Record<string, string>; unknown: readonly string[] } {
   const names = new Set(parameters.filter(isOffered).map(({ name }) => name));
-  const entries = [...query].filter(([name]) => name !== 'run' || names.has('run'));
+  const entries = [...query].filter(([name]) => !['run', 'sort'].includes(name) || names.has(name));
   return {
     given: Object.fromEntries(entries.filter(([name, value]) => names.has(name) && value !== '')),
     unknown: entries.flatMap(([name]) => (names.has(name) ? [] : [name])),
   };
+}
+
+/** How the answer is sorted, unless the report has a parameter of that name. */
+function sortOf({ parameters }: Report, query: URLSearchParams): string {
+  return parameters.some(({ name }) => name === 'sort') ? '' : (query.get('sort') ?? '');
 }
 
 const inputTypes: Readonly<Partial<Record<Parameter['type'], string>>> = {
@@ -214,18 +220,24 @@ function figuresOf({ name }: Report, given: Readonly<Record<string, string>>): R
 
 async function answered(
   report: Report,
-  given: Readonly<Record<string, string>>,
+  { given, sort }: { readonly given: Readonly<Record<string, string>>; readonly sort: string },
   project: Project,
   signal: AbortSignal,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
   try {
-    const answer = await project.work.reportRows(report.name, { parameters: given, maxRows, hasTotals: true }, signal);
+    const answer = await project.work.reportRows(
+      report.name,
+      { parameters: given, maxRows, sort, hasTotals: true },
+      signal,
+    );
+    const address = (by: string, path = '/reports') =>
+      `${path}/${encodePart(report.name)}?${new URLSearchParams({ ...given, ...(by === '' ? {} : { sort: by }) })}`;
     return {
       status: 200,
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
-<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer, figuresOf(report, given))}
+<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer, { figures: figuresOf(report, given), sorted: { sort, address } })}
 ${answer.currency === undefined ? '' : currencyWords(answer.currency).map((words) => html`<p class="empty">${words}</p>`)}<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p>
-<p class="actions"><a href="/reports.csv/${encodePart(report.name)}?${new URLSearchParams(given)}" download>All rows as CSV</a></p></section>`,
+<p class="actions"><a href="${address(sort, '/reports.csv')}" download>All rows as CSV</a></p></section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);

@@ -29,7 +29,8 @@ const examples = [
 export async function sqlPage({ view, query, project, signal }: PageRequest): Promise<Page> {
   const typed = typedIn(query);
   const views = await readViews(view);
-  const result = typed.trim() === '' ? undefined : await answered(typed, signal, project.work);
+  const sort = query.get('sort') ?? '';
+  const result = typed.trim() === '' ? undefined : await answered({ typed, sort }, signal, project.work);
   return {
     path: '/sql',
     title: typed.trim() === '' ? 'SQL' : `SQL: ${oneLine(typed.trim(), 60)}`,
@@ -56,21 +57,23 @@ ${result?.body ?? ''}
 }
 
 async function answered(
-  typed: string,
+  { typed, sort }: { readonly typed: string; readonly sort: string },
   signal: AbortSignal,
   work: ChildWork,
 ): Promise<{ body: Markup; status: 200 | 400 | 503 }> {
   const fault = faultOf(typed);
   if (fault !== undefined) return { status: 400, body: problem(fault) };
   try {
-    const answer = await work.sql(typed, maxRows, signal);
+    const answer = await work.sql(typed, { maxRows, sort }, signal);
+    const address = (by: string, path = '/sql') =>
+      `${path}?${new URLSearchParams({ q: typed, ...(by === '' ? {} : { sort: by }) })}`;
     const drawn = answerChart(answer, typed);
     return {
       status: 200,
       body: html`${drawn === undefined ? '' : figure(drawn.chart, { actions: drawn.actions })}
-<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer)}
+<section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer, { sorted: { sort, address } })}
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p>
-<p class="actions"><a href="/sql.csv?${new URLSearchParams({ q: typed })}" download>All rows as CSV</a></p></section>`,
+<p class="actions"><a href="${address(sort, '/sql.csv')}" download>All rows as CSV</a></p></section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);
@@ -83,7 +86,8 @@ export function sqlFile({ query, project, signal }: Omit<PageRequest, 'view'>): 
   const typed = typedIn(query);
   const fault = faultOf(typed);
   if (fault !== undefined) throw new UsageError(fault);
-  const ask = () => project.work.sql(typed, maxFileRows, signal);
+  const rows = { maxRows: maxFileRows, sort: query.get('sort') ?? '' };
+  const ask = () => project.work.sql(typed, rows, signal);
   return answerFile('answer.csv', ask, { command: 'costbook sql --out answer.csv', signal });
 }
 

@@ -653,6 +653,28 @@ describe('the page of reports', () => {
     expect(plain(typed.text)).toContain('1,234,567 0.000123 1,234,568 0.000247');
   });
 
+  test('are sorted by any column over all rows, on pages and in files, and by a link in its head', async () => {
+    const rowsIn = (text: string) =>
+      [...text.matchAll(/<tr><td[^>]*>(.*?)<\/td>/g)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, ''));
+    const sorted = await served.get('/reports/own?sort=-workspace');
+    expect(rowsIn(sorted.text).slice(0, 2)).toEqual(['south', 'north']);
+    expect(sorted.text).toContain('aria-sort="descending"><a href="/reports/own?sort=workspace"');
+    expect((await served.get('/reports.csv/own?sort=-workspace')).text).toMatch(
+      /^workspace,cost\r\nsouth,.*\r\nnorth,/,
+    );
+    // The smallest of more rows than a page has, by a column whose name has to be quoted.
+    const sql = 'select 1000 - range as "a ""b" from range(1000)';
+    const smallest = await served.get(`/sql?${new URLSearchParams({ q: sql, sort: 'a "b' })}`);
+    expect(rowsIn(smallest.text)[0]).toBe('1');
+    for (const [query, sort] of [
+      ['explain select 1 as a', 'a'],
+      ['select 1 as a', 'b; drop table x'],
+    ] as const)
+      expect((await served.get(`/sql?${new URLSearchParams({ q: query, sort })}`)).status).toBe(200);
+    const explored = await served.get('/explore?group=workspace&sort=-name');
+    expect(rowsIn(explored.text.split('<caption>By workspace')[1] ?? '').slice(0, 2)).toEqual(['south', 'north']);
+  });
+
   test('says what was expected', async () => {
     for (const [path, words] of [
       ['/reports/own?workspce=south', 'expected one of workspace'],

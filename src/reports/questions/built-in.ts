@@ -17,5 +17,5 @@ export async function builtInReport(
 ): Promise<string> {
   const file = (await readSqlFolder('reports')).find((found) => found.name === name);
   if (file === undefined) throw new Error(`the report ${name} is missing`);
-  return orderedQuery(reportOf(file), undefined, top, first);
+  return orderedQuery(reportOf(file), undefined, top, { first });
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { type ExportFormatName, exportFormats } from '../../tables/file-formats.ts';
+import type { Sorting } from '../../tables/sorting.ts';
 import { nearest } from '../../text/choices.ts';
 import { inOrder, isBuiltIn, readSqlFolder, type SqlFile, sparklineOf } from '../../warehouse/sql/index.ts';
 import {
@@ -110,15 +111,16 @@ export function reportOf(file: SqlFile): Report {
 /**
  * The report's SELECT with a total order: by the grain, then by a hash of the whole row, so that the order is always the
  * same. (Sorting by every column would need twice the memory.) `columns` selects columns and their order; `top` sorts by
- * these columns first, largest first; `first` sorts by its columns before that, what is null first.
+ * these columns first, largest first; `first` sorts by its columns before that, what is null first; `sorting` by the column that
+ * a person chose.
  */
 export function orderedQuery(
   report: Report,
   columns?: readonly string[],
   top: readonly string[] = [],
-  first: readonly string[] = [],
+  { first = [], sorting }: { readonly first?: readonly string[]; readonly sorting?: Sorting | undefined } = {},
 ): string {
-  return inOrder(selectOf(report), { columns, first, top, grain: report.grain });
+  return inOrder(selectOf(report), { columns, first, sorting, top, grain: report.grain });
 }
 
 /** The report's SELECT. The file starts on the second line, so that errors can be mapped to its lines. */

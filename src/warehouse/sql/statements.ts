@@ -7,6 +7,7 @@
  * follows it, because it may end in a comment.
  */
 
+import type { Sorting } from '../../tables/sorting.ts';
 import type { LedgerTable } from './ledger-tables.ts';
 
 /** A quoted name. */
@@ -130,12 +131,17 @@ export function fromBracketed(query: string): string {
   return `from (\n${query}\n)`;
 }
 
-/** All rows of a source, or the first of them. `prefix` is EXPLAIN with its options. */
+/** All rows of a source, or the first of them, also sorted. `prefix` is EXPLAIN with its options. */
 export function fromSource(
   source: string,
-  { prefix = '', limit }: { prefix?: string; limit?: number | null } = {},
+  { prefix = '', limit, sorting }: { prefix?: string; limit?: number | null; sorting?: Sorting | undefined } = {},
 ): string {
-  return `${prefix === '' ? '' : `${prefix} `}from ${source}${limit === null || limit === undefined ? '' : ` limit ${limit}`}`;
+  const order = sorting === undefined ? '' : ` order by ${sortedBy(sorting)}`;
+  return `${prefix === '' ? '' : `${prefix} `}from ${source}${order}${limit === null || limit === undefined ? '' : ` limit ${limit}`}`;
+}
+
+function sortedBy({ name, isDescending }: Sorting): string {
+  return `${quoted(name)} ${isDescending ? 'desc' : 'asc'} nulls last`;
 }
 
 /** The table with the answer of a PIVOT. */
@@ -157,26 +163,29 @@ export function firstOf(query: string, limit: number): string {
 }
 
 /**
- * A query in a total order: by `first`, what is null before all others, then the largest of `top`, then by `grain`, then
- * by a hash of the whole row. With `columns`, only these are returned, in that order.
+ * A query in a total order: by `first`, what is null before all others, then by `sorting`, then the largest of `top`, then by
+ * `grain`, then by a hash of the whole row. With `columns`, only these are returned, in that order.
  */
 export function inOrder(
   query: string,
   {
     columns,
     first = [],
+    sorting,
     top = [],
     grain,
   }: {
     columns?: readonly string[] | undefined;
     first?: readonly string[];
+    sorting?: Sorting | undefined;
     top?: readonly string[];
     grain: readonly string[];
   },
 ): string {
-  const largest = top.map((column) => `${quoted(column)} desc nulls last`);
+  const largest = top.map((name) => sortedBy({ name, isDescending: true }));
+  const sorted = sorting === undefined ? [] : [sortedBy(sorting)];
   const smallest = first.map((column) => `${quoted(column)} nulls first`);
-  const order = [...smallest, ...largest, ...orderOf(grain)].join(', ');
+  const order = [...smallest, ...sorted, ...largest, ...orderOf(grain)].join(', ');
   return `select ${columns === undefined ? '*' : listed(columns)} from (${query}\n) as report order by ${order}`;
 }
 
