@@ -13,13 +13,16 @@ books as (
     months.month_start,
     months.month_end,
     months.base_start,
-    bool_and(accounts.history_start <= months.base_start) as has_base,
+    accounts.complete_from <= months.base_start as has_base,
     -- An account without a complete hour has nothing to compare.
-    least(months.month_end, min(coalesce(accounts.complete_through, months.month_start))) as compared_end
-  from accounts
-  cross join months
-  where $account is null or accounts.account = $account
-  group by months.month_start, months.month_end, months.base_start
+    least(months.month_end, coalesce(accounts.complete_through, months.month_start)) as compared_end
+  from months
+  cross join (
+    select
+      --! include: state_of_accounts
+    from accounts
+    where $account is null or account = $account
+  ) as accounts
 ),
 known as (
   select

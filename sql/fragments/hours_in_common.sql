@@ -2,27 +2,26 @@
 --! about: month_hours, base_hours). compared: the hours of both months that are compared, by account; of_series: the same by
 --! about: series; common: the hours that every account compares.
 books as (
-  -- The hours of each month that the books have, from their start to complete through. An account that is no longer
-  -- configured has neither bound, so all its hours are compared.
+  -- The hours of each month that the books have, from their start to complete through. Nothing more comes of an account that has
+  -- ended: the hours of the others are compared.
   select
-    named.account,
+    accounts.account,
     greatest(
       0,
       coalesce(date_diff('hour', months.month_start, accounts.history_start), 0),
       coalesce(date_diff('hour', months.base_start, accounts.history_start), 0)
     ) as hours_before,
-    case
-      when accounts.account is null then months.month_hours
-      else least(months.month_hours, coalesce(date_diff('hour', months.month_start, accounts.complete_through), 0))
-    end as month_hours_known,
-    case
-      when accounts.account is null then months.base_hours
-      else least(months.base_hours, coalesce(date_diff('hour', months.base_start, accounts.complete_through), 0))
-    end as base_hours_known
-  from (select account from series union select account from accounts) as named
+    least(months.month_hours, coalesce(date_diff('hour', months.month_start, known.through), 0)) as month_hours_known,
+    least(months.base_hours, coalesce(date_diff('hour', months.base_start, known.through), 0)) as base_hours_known
+  from accounts
   cross join months
-  left join accounts using (account)
-  where $account is null or named.account = $account
+  cross join (select min(complete_through) filter (where ended_at is null) as read_through from accounts) as read
+  cross join lateral (
+    select
+      case when accounts.ended_at is null then accounts.complete_through else greatest(accounts.complete_through, read.read_through) end
+        as through
+  ) as known
+  where $account is null or accounts.account = $account
 ),
 compared as (
   -- Complete months are compared as a whole, whatever their length; others by the hours that both have.

@@ -6,4 +6,4 @@ where account = $account and replaced_at is null;
 insert into ledger.accounts
 select
   $account, $name, cast($history_start as timestamp), cast($settle_days as integer), cast($lag_hours as integer), $role,
-  cast($cost_decimals as integer), cast($usage_decimals as integer), cast($recorded_at as timestamp), null;
+  cast($cost_decimals as integer), cast($usage_decimals as integer), cast($has_ended as boolean), cast($recorded_at as timestamp), null;

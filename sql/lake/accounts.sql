@@ -1,2 +1,3 @@
 --! about: Each account, and the instants through which its books are complete and settled.
 --! grain: account
+--! version: 2

@@ -41,8 +41,9 @@ asked as (
 )
 select
   accounts.account,
-  epoch_ms(accounts.complete_through) as complete_through,
-  epoch_ms(accounts.settled_through) as settled_through,
+  -- Nothing watches the age of an account that has ended.
+  case when accounts.ended_at is null then epoch_ms(accounts.complete_through) end as complete_through,
+  case when accounts.ended_at is null then epoch_ms(accounts.settled_through) end as settled_through,
   coalesce(unproven.unproven, 0) as unproven,
   coalesce(unproven.postponed, 0) as postponed,
   -- An account without loads has no restatements.

@@ -27,7 +27,11 @@ select
     ),
     -- Whether an account has all hours of the periods.
     (
-      select string_agg(account || ' ' || least(complete_through, span.last_hour), ' ' order by account)
+      select
+        string_agg(
+          concat_ws(' ', account, least(complete_through, span.last_hour), case when ended_at is not null then 'ended' end),
+          ' ' order by account
+        )
       from accounts
     )
   ) as basis

@@ -10,11 +10,9 @@
 -- The cost of an incomplete day is null; cost_so_far has what is known. workspace is null for the total of all workspaces,
 -- and with by_workspace for costs that belong to none.
 with books as (
-  -- An account that is no longer configured has costs but is never complete.
-  select named.account, accounts.history_start, accounts.complete_through
-  from (select account from series union select account from accounts) as named
-  left join accounts using (account)
-  where $account is null or named.account = $account
+  select account, history_start, complete_through
+  from accounts
+  where $account is null or account = $account
 ),
 asked as (
   -- For one account without workspaces, the series does not matter; grouping by series would take 50 % longer.

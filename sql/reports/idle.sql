@@ -14,7 +14,7 @@ with books as (
   select series.series_id, least(accounts.complete_through, cast($until as timestamp)) as known_until
   from series
   join accounts using (account)
-  where accounts.complete_through is not null
+  where accounts.complete_through is not null and accounts.ended_at is null
     and ($account is null or accounts.account = $account)
 ),
 -- Up to a day before the earliest end of any account's books, the account of an hour does not matter. Joining every hour

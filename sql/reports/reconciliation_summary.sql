@@ -104,6 +104,8 @@ summed as (
   left join check_code using (account)
   left join platform_totals using (account)
   left join closed using (account)
+  -- Nothing more comes of an account that has ended.
+  where accounts.ended_at is null or accounts.complete_through > period.month_start
 )
 select
   account,

@@ -113,8 +113,7 @@ days as (
 -- A day is complete if it is complete in every selected account.
 complete as (
   select
-    max(coalesce(history_start, timestamp 'infinity')) as complete_from,
-    min(coalesce(complete_through, timestamp '-infinity')) as complete_through
+    --! include: state_of_accounts
   from accounts
   where $account is null or account = $account
 ),

@@ -6,7 +6,8 @@ with costs_of_months as (
   group by all
 ),
 bounds as (
-  select max(history_start) as history_start, min(complete_through) as complete_through, min(settled_through) as settled_through
+  select
+    --! include: state_of_accounts
   from accounts
 ),
 changed as (
@@ -33,7 +34,7 @@ select
   cast(costs_of_months.cost - lag(costs_of_months.cost) over (order by costs_of_months.month) as decimal(38, 12)) as change,
   case
     when closed.billing_month is not null then 'closed'
-    when bounds.history_start > costs_of_months.month then 'partly before the books'
+    when bounds.complete_from > costs_of_months.month then 'partly before the books'
     when bounds.complete_through is null or bounds.complete_through < costs_of_months.month + interval 1 month then 'open'
     when bounds.settled_through >= costs_of_months.month + interval 1 month then 'settled'
     else 'complete'

@@ -7,10 +7,15 @@ expected as (
   select
     days.day,
     sum(
-      date_diff('hour', greatest(days.day, coalesce(accounts.history_start, days.day + interval 1 day)), days.day + interval 1 day)
+      date_diff('hour', greatest(days.day, accounts.history_start), least(days.day + interval 1 day, accounts.known_end))
     ) as hours
   from days
-  join accounts on accounts.history_start < days.day + interval 1 day
+  join (
+    -- Nothing more comes of an account that has ended.
+    select
+      history_start, case when ended_at is null then timestamp 'infinity' else coalesce(complete_through, history_start) end as known_end
+    from accounts
+  ) as accounts on accounts.history_start < days.day + interval 1 day and accounts.known_end > days.day
   group by days.day
 ),
 covered as (

@@ -8,7 +8,7 @@ with own as (
     least(date_trunc('day', accounts.complete_through), cast($until as timestamp)) as known_until
   from visible_series as series
   join accounts using (account)
-  where accounts.complete_through is not null
+  where accounts.complete_through is not null and accounts.ended_at is null
 ),
 --! include: use_by_days
 listed_states as (

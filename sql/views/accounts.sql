@@ -63,7 +63,8 @@ select
   case
     when complete.complete_through is not null
       then greatest(accounts.history_start, complete.complete_through - to_days(accounts.settle_days))
-  end as settled_through --: The platform is no longer expected to change hours before this instant, UTC
+  end as settled_through, --: The platform is no longer expected to change hours before this instant, UTC
+  case when accounts.has_ended then accounts.recorded_at end as ended_at --: Since when no run reads the account, because costbook.yaml no longer names it, UTC; null while runs read it
 from ledger.accounts as accounts
 left join first_hours using (account)
 left join complete using (account)

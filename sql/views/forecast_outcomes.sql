@@ -30,7 +30,9 @@ complete as (
       else concerned.accounts is null or list_contains(concerned.accounts, accounts.account)
     end
   group by all
-  having min(accounts.complete_through) >= concerned.period_end
+  -- Nothing more comes of an account that has ended.
+  having coalesce(min(accounts.complete_through) filter (where accounts.ended_at is null), min(accounts.complete_through))
+    >= concerned.period_end
 ),
 ended as materialized (
   select made.*

@@ -39,6 +39,7 @@ const keys: Readonly<Record<string, string>> = {
 
 /** Values that some events do not have: a sentence contained them. */
 const added: Readonly<Record<string, Values>> = {
+  account_changed: { has_ended: null },
   run_began: { command_line: null },
   window_read: { cost_difference: null },
   alerts_evaluated: { refreshed: [] },

@@ -177,7 +177,7 @@ function isToTell({ excluded, state }: AnomalyFact): boolean {
   return excluded === undefined || state === 'withdrawn';
 }
 
-/** The facts about anomalies. If detection is off, open alerts are withdrawn. */
+/** The facts about anomalies. Open alerts are withdrawn if detection is off, or no run reads their account. */
 function factsOfAnomalies(
   { present, feedback }: AnomalyState,
   known: readonly KnownAlert[],
@@ -189,13 +189,16 @@ function factsOfAnomalies(
     const fact = key.startsWith('anomaly/') ? parseFact(text) : undefined;
     return fact?.kind === 'anomaly' ? [{ key, isOpen, isWithdrawn, fact }] : [];
   });
-  if (!rules.isOn) {
-    return alerts.filter(({ isOpen }) => isOpen).map(({ fact }) => ({ ...fact, state: 'withdrawn' }));
-  }
-  return anomalyFacts(present, new Map(alerts.map((alert) => [alert.key, alert])), {
+  const ended = world.accounts.filter(({ isConfigured }) => !isConfigured).map(({ account }) => account);
+  const gone = alerts.filter(({ isOpen, fact }) => isOpen && (!rules.isOn || ended.includes(fact.account)));
+  const withdrawn = gone.map(({ fact }) => ({ ...fact, state: 'withdrawn' as const }));
+  if (!rules.isOn) return withdrawn;
+  const read = present.filter(({ account }) => !ended.includes(account));
+  const found = anomalyFacts(read, new Map(alerts.map((alert) => [alert.key, alert])), {
     ...{ notify: rules.notify, rules, feedback },
     completeThroughOf: (account) => throughOf(world, account),
   });
+  return [...found, ...withdrawn];
 }
 
 async function readBudgetFacts(

@@ -135,12 +135,12 @@ async function bringUpToDate(
 }
 
 /**
- * Stores every configured account before the first request, so that an account that never answers is noticed. Forgets
- * accounts that were never loaded and are no longer configured.
+ * Stores every configured account before the first request, so that an account that never answers is noticed. Accounts that
+ * are no longer configured end; those that were never loaded are forgotten.
  */
 async function registerAccounts({ config }: IngestRequest, { warehouse, effects }: IngestTools): Promise<void> {
   const ids = config.accounts.flatMap(({ id }) => id ?? []);
-  if (ids.length > 0) await warehouse.forgetAccountsNeverLoaded(ids);
+  if (ids.length > 0) await warehouse.setConfigured(ids, effects.now());
   for (const { id, name, since } of config.accounts) {
     if (id === undefined || (await warehouse.accountLedger(id)) !== undefined) continue;
     const { settleDays, lagHours } = config;

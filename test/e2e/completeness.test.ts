@@ -1,5 +1,7 @@
 // Second tier: Thirty ingests of accounts that lag or fail; sql/views and e2e/status hold the words and numbers.
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   askSnapshot,
@@ -215,4 +217,30 @@ describe.concurrent('an account that never answered', () => {
     await ingest(dir, platform, { now });
     expect(await askSnapshot(dir, 'select account from accounts')).toEqual([{ account: 'acc_one' }]);
   });
+});
+
+test('an account that costbook.yaml no longer names holds nothing back; it counts again once it is named', async () => {
+  const { dir, platform } = await projectWithPlatform(
+    ['acc_one', 'acc_two'].flatMap((account) => facts.map((fact) => ({ ...fact, account }))),
+  );
+  platform.accounts = ['acc_one', 'acc_two'];
+  const ingestOf = async (day: string, ...accounts: string[]) => {
+    const settings = `url: ${platform.url}\ntoken: ${platform.tokens.admin}\nsince: 2026-09-01\ninventory: false\n`;
+    const named = accounts.map((id) => `{ id: ${id} }`).join(', ');
+    await writeFile(join(dir, 'costbook.yaml'), `${settings}accounts: [${named}]\n`);
+    return runCli(['ingest', '--dir', dir, '--now', `${day}T00:30:00Z`]);
+  };
+  const state = async () => {
+    const answer = await runCli(['sql', 'select account, ended_at from accounts', '--dir', dir, '--json']);
+    const { completeThrough, rows } = JSON.parse(answer.stdout);
+    return [completeThrough, ...rows.map((row: Record<string, unknown>) => row['ended_at'])];
+  };
+  await ingestOf('2026-09-20', 'acc_one', 'acc_two');
+  expect(await state()).toEqual(['2026-09-19T22:00:00Z', null, null]);
+  await ingestOf('2026-09-22', 'acc_one');
+  expect(await state()).toEqual(['2026-09-21T22:00:00Z', null, '2026-09-22T00:30:00Z']);
+  const rebuilt = await runCli(['rebuild', '--into', join(await newProject(), 'rebuilt.duckdb'), '--dir', dir]);
+  expect(rebuilt).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });
+  await ingestOf('2026-09-23', 'acc_one', 'acc_two');
+  expect(await state()).toEqual(['2026-09-22T22:00:00Z', null, null]);
 });

@@ -298,8 +298,8 @@ describe('a month that was closed while an account has no part in it', () => {
   const costs = [{ ...hour, bucket_start: '2026-10-03 05:00:00', cost: '3' }];
   const closedAt = '2026-11-05 02:00:00';
   const close = { billing_month: '2026-10-01', load_number: 2, closed_at: closedAt };
-  const given = (account: string, start: string, through: string) => ({
-    accounts: [{ history_start: '2026-09-01' }, { account, history_start: start }],
+  const given = (account: string, start: string, through: string, hasEnded = false) => ({
+    accounts: [{ history_start: '2026-09-01' }, { account, history_start: start, has_ended: hasEnded }],
     covered: [
       { window_start: '2026-09-01', ...end },
       { account, window_start: start, window_end: through, claimed_end: through },
@@ -313,6 +313,7 @@ describe('a month that was closed while an account has no part in it', () => {
   });
   test.each([
     ['is no longer configured', given('acc_gone', '2026-09-01', '2026-09-20')],
+    ['ended within it', given('acc_gone', '2026-09-01', '2026-10-20', true)],
     ['begins later', given('acc_new', '2026-11-01', '2026-11-05')],
   ])('is the last month, complete as of its close, where the account %s', async (_, books) => {
     const dir = await dashboardProject(books);
@@ -324,6 +325,17 @@ describe('a month that was closed while an account has no part in it', () => {
     const statement = await run('statement', '--format', 'html', '--json');
     expect(statement).toMatchObject({ exitCode: 0, stderr: '' });
     expect(statement.stdout).toContain('"2026-10"');
+  });
+
+  test('is as complete as the account that runs read, where another one ended', async () => {
+    const dir = await dashboardProject(given('acc_gone', '2026-09-01', '2026-10-20', true));
+    const asked = ['report', 'reconciliation_summary', '--month', '2026-11', '--dir', dir, '--json'];
+    const report = await runCli([...asked, '--now', '2026-11-05T03:00:00Z']);
+    const { completeThrough, rows } = JSON.parse(report.stdout);
+    expect([completeThrough, ...rows.map((row: Record<string, unknown>) => row['account'])]).toEqual([
+      '2026-11-05T00:00:00Z',
+      'acc_one',
+    ]);
   });
 
   test('accrues nothing for an account that ended within it', async () => {

@@ -241,14 +241,15 @@ describe('daily_trend', () => {
     ]);
   });
 
-  test('treats each account by its own completeness; one that is no longer configured is incomplete', async () => {
+  test('treats each account by its own completeness; one that has ended is complete as far as it came', async () => {
     const one = complete('2026-09-01', '2026-09-03');
     const two = complete('2026-09-01', '2026-09-02', 'acc_two');
+    const out = complete('2026-09-01', '2026-09-02', 'acc_out');
     const rows = await reported(
       'daily_trend',
       {
-        accounts: [...one.accounts, ...two.accounts, { account: 'acc_out', replaced_at: '2026-09-02' }],
-        covered: [...one.covered, ...two.covered],
+        accounts: [...one.accounts, ...two.accounts, ...out.accounts.map((row) => ({ ...row, has_ended: true }))],
+        covered: [...one.covered, ...two.covered, ...out.covered],
         costs: ['acc_one', 'acc_two', 'acc_out'].flatMap((account) => daily([1, 2], { account, cost: '1' })),
       },
       { from: '2026-09-01', to: '2026-09-03' },
@@ -256,7 +257,7 @@ describe('daily_trend', () => {
     expect(cells(rows, 'account', 'usage_date', 'cost', 'cost_so_far')).toEqual([
       ['acc_one', '2026-09-01', '1', null],
       ['acc_one', '2026-09-02', '1', null],
-      ['acc_out', '2026-09-01', null, '1'],
+      ['acc_out', '2026-09-01', '1', null],
       ['acc_out', '2026-09-02', null, '1'],
       ['acc_two', '2026-09-01', '1', null],
       ['acc_two', '2026-09-02', null, '1'],

@@ -255,6 +255,7 @@ describe('accounts: complete through and settled through', () => {
         first_covered: '2026-09-01 00:00:00',
         complete_through: '2026-09-09 00:00:00',
         settled_through: '2026-09-06 00:00:00',
+        ended_at: null,
       },
       {
         account: 'acc_two',
@@ -264,6 +265,7 @@ describe('accounts: complete through and settled through', () => {
         first_covered: '2026-09-03 00:00:00',
         complete_through: '2026-09-04 00:00:00',
         settled_through: '2026-09-04 00:00:00',
+        ended_at: null,
       },
     ]);
   });

@@ -46,6 +46,7 @@ const usual: Readonly<Record<string, Readonly<Record<string, Cell>>>> = {
     role: 'admin',
     cost_decimals: 9,
     usage_decimals: 3,
+    has_ended: false,
     recorded_at: '2026-09-01',
     replaced_at: null,
   },

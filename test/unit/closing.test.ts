@@ -29,6 +29,7 @@ const sound = {
     historyStart: at('2026-01'),
     completeThrough: at('2026-10-05'),
     settledThrough: at('2026-10-02'),
+    hasEnded: false,
   },
   isConfigured: true,
   covered: [{ start: at('2026-01'), end: at('2026-10-05'), claimedEnd: at('2026-10-05'), seenAt: at('2026-10-08') }],

@@ -6,11 +6,11 @@ import {
   type Instant,
   type Window,
 } from '../../time/time.ts';
-import { type Completeness, completeness } from '../../warehouse/ledger/index.ts';
+import { type Completeness, type StateOfAccounts, stateOfAccounts } from '../../warehouse/ledger/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
 
 /** The instant that an answer is as of, and complete through and settled through over all accounts. */
-export interface CompletenessState {
+export interface CompletenessState extends StateOfAccounts {
   /** The instant that was asked for; null for the current books. */
   readonly asOf: string | null;
   /** The same instant if it is the close of the month that was asked for; otherwise null. */
@@ -19,28 +19,12 @@ export interface CompletenessState {
   readonly besideClose?: string;
   /** The same close, if the answer has billed costs of books that know the close: they are those of the close. */
   readonly billedAtClose?: string;
-  /** The start of the books, over all accounts. */
-  readonly completeFrom: string | null;
-  readonly completeThrough: string | null;
-  readonly settledThrough: string | null;
 }
 
 /** The state of an answer from these books. Null fields mean that an account has no complete hour yet. */
 export async function completenessOf(connection: Connection, asOf?: Instant): Promise<CompletenessState> {
-  const accounts = await completeness(connection);
-  function earliest(instants: readonly (number | undefined)[]): string | null {
-    const known = instants.filter((instant) => instant !== undefined);
-    return known.length === 0 || known.length < instants.length ? null : formatInstant(Math.min(...known));
-  }
-  const starts = accounts.map((account) => account.historyStart);
-  const known = starts.filter((start) => start !== undefined);
-  return {
-    asOf: asOf === undefined ? null : formatInstant(asOf),
-    closedAt: null,
-    completeFrom: known.length === 0 || known.length < starts.length ? null : formatInstant(Math.max(...known)),
-    completeThrough: earliest(accounts.map((account) => account.completeThrough)),
-    settledThrough: earliest(accounts.map((account) => account.settledThrough)),
-  };
+  const state = await stateOfAccounts(connection);
+  return { asOf: asOf === undefined ? null : formatInstant(asOf), closedAt: null, ...state };
 }
 
 /** The sentence below numbers on a screen. */
@@ -77,8 +61,9 @@ export function lastMonth(
 
 /**
  * Which of these windows are incomplete, one sentence each with the accounts. Without windows: which accounts have no
- * complete hour. A window before the start of an account's books is incomplete too, because unknown is not 0. In an
- * answer of a close, an account has no part whose books begin after the window, or have ended before it.
+ * complete hour. A window before the start of an account's books is incomplete too, because unknown is not 0. An account
+ * that has ended has no part in later windows. A close bills what the books had, so accounts have no part in its answers that
+ * began later or had ended.
  */
 export function incompleteness(
   accounts: readonly Completeness[],
@@ -100,8 +85,9 @@ export function incompleteness(
   }
   return periods.flatMap((period) => {
     const gaps = accounts.flatMap((account) => {
-      const { historyStart = Infinity, completeThrough } = account;
-      if (isClose && (historyStart >= period.end || (completeThrough ?? Infinity) <= period.start)) return [];
+      const { historyStart = Infinity, completeThrough, hasEnded } = account;
+      if (isClose && (hasEnded || historyStart >= period.end)) return [];
+      if ((isClose || hasEnded) && (completeThrough ?? Infinity) <= period.start) return [];
       if (completeThrough === undefined || completeThrough < period.end) return [through(account)];
       if (historyStart === Infinity || historyStart <= period.start) return [];
       return [`the books of ${account.account} start at ${formatInstant(historyStart)}`];

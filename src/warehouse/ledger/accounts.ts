@@ -2,6 +2,7 @@ import { type Failure, storedFailures } from '../../base/failure.ts';
 import { textOrUndefined } from '../../tables/optional-text.ts';
 import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import type { Recorder } from '../journal/journal.ts';
+import type { JournalEvent } from '../journal/journal-events.ts';
 import { allRowsMatch, type TotalDecimals } from '../load/reconciliation.ts';
 import type { LoadedQuery } from '../load/write-load.ts';
 import type { CoveredWindow } from '../page.ts';
@@ -51,6 +52,17 @@ export interface Completeness {
   readonly historyStart: Instant | undefined;
   readonly completeThrough: Instant | undefined;
   readonly settledThrough: Instant | undefined;
+  /** Whether no run reads the account any more, because costbook.yaml no longer names it. */
+  readonly hasEnded: boolean;
+}
+
+/** Where all accounts stand together: instants as text; null if an account has none yet. */
+export interface StateOfAccounts {
+  /** From when on all accounts are in the books. */
+  readonly completeFrom: string | null;
+  /** Through when the accounts that runs read are complete, and settled. */
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
 }
 
 /** A window that failed reconciliation when it was last fetched. */
@@ -112,8 +124,8 @@ export interface AccountRecords {
   accountLedger(account: string): Promise<AccountLedger | undefined>;
   /** Stores an account's facts, valid from `now`; does nothing if they are unchanged. */
   saveAccount(facts: AccountFacts, now: Instant): Promise<void>;
-  /** Removes the accounts that were never loaded, except these. */
-  forgetAccountsNeverLoaded(except: readonly string[]): Promise<void>;
+  /** Runs read these accounts alone from `now` on. Others end; those without any load are removed. */
+  setConfigured(accounts: readonly string[], now: Instant): Promise<void>;
   recordAccountRun(run: AccountRun): Promise<void>;
   /** Billing dimensions whose rows the account's platform was last seen to omit from the detail. */
   dimensionsLeftOut(account: string): Promise<string[]>;
@@ -129,7 +141,7 @@ export function accountRecords(connection: Connection, recorder: Recorder, clock
   return {
     accountLedger: (account) => accountLedger(connection, account),
     saveAccount: async (facts, now) => saveAccount(connection, recorder, facts, clock.seenAt(now)),
-    forgetAccountsNeverLoaded: (except) => forgetAccountsNeverLoaded(connection, recorder, except),
+    setConfigured: async (accounts, now) => setConfigured(connection, recorder, accounts, clock.seenAt(now)),
     recordAccountRun: (run) => recordAccountRun(recorder, run),
     dimensionsLeftOut: (account) => dimensionsLeftOut(connection, account),
     coveredWindows: (account) => coveredWindows(connection, account),
@@ -188,19 +200,30 @@ async function saveAccount(
   };
   const same = await connection.rows(await readSql('ledger', 'same_account'), values);
   if (same.length > 0) return;
-  await recorder.record({ event: 'account_changed', values: { ...values, recorded_at: formatInstant(recordedAt) } });
+  await recorder.record({
+    event: 'account_changed',
+    values: { ...values, has_ended: false, recorded_at: formatInstant(recordedAt) },
+  });
 }
 
-async function forgetAccountsNeverLoaded(
+async function setConfigured(
   connection: Connection,
   recorder: Recorder,
-  except: readonly string[],
+  configured: readonly string[],
+  recordedAt: Instant,
 ): Promise<void> {
-  const rows = await connection.rows(await readSql('ledger', 'accounts_never_loaded'), {
-    except: JSON.stringify(except),
+  const rows = await connection.rows(await readSql('ledger', 'accounts_that_change'), {
+    configured: JSON.stringify(configured),
   });
-  const accounts = rows.map((row) => String(row['account']));
+  const accounts = rows.flatMap((row) =>
+    row['is_loaded'] === true || row['has_ended'] !== true ? [] : [String(row['account'])],
+  );
   if (accounts.length > 0) await recorder.record({ event: 'accounts_forgotten', values: { accounts } });
+  for (const { is_loaded: _, ...facts } of rows) {
+    if (accounts.includes(String(facts['account']))) continue;
+    const values = { ...(facts as JournalEvent['values']), recorded_at: formatInstant(recordedAt) };
+    await recorder.record({ event: 'account_changed', values });
+  }
 }
 
 async function dimensionsLeftOut(connection: Connection, account: string): Promise<string[]> {
@@ -234,7 +257,18 @@ export async function completeness(connection: Connection, cache?: AnswerCache):
     historyStart: row['history_start'] === null ? undefined : Number(row['history_start']),
     completeThrough: row['complete_through'] === null ? undefined : Number(row['complete_through']),
     settledThrough: row['settled_through'] === null ? undefined : Number(row['settled_through']),
+    hasEnded: row['has_ended'] === true,
   }));
+}
+
+/** From when on, and through when, all accounts together are in the books. */
+export async function stateOfAccounts(connection: Connection): Promise<StateOfAccounts> {
+  const [row = {}] = await connection.rows(await readSql('ledger', 'books'));
+  return {
+    completeFrom: textOrUndefined(row['complete_from']) ?? null,
+    completeThrough: textOrUndefined(row['complete_through']) ?? null,
+    settledThrough: textOrUndefined(row['settled_through']) ?? null,
+  };
 }
 
 /** Windows of an account that failed reconciliation when they were last fetched, newest first. */
