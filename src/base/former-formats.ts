@@ -59,8 +59,9 @@ const documents: readonly string[] = ['fact', 'message'];
 export function withPresentNames({ number, event, values }: StoredEvent): StoredEvent {
   // In a close it is a SHA-256, in a message the name of a summary.
   const all = { ...keys, digest: event === 'month_closed' ? 'sha256' : 'summary' };
-  const present = { ...added[event], ...renamed(values, all) };
-  return { number, event: presentWord(events, event), values: withFailures(event, present) };
+  const name = presentWord(events, event);
+  const present = { ...added[name], ...renamed(values, all) };
+  return { number, event: name, values: withFailures(event, present) };
 }
 
 /** The events, and the tables with restored rows, that have failures, and the name of the text that they had. */
