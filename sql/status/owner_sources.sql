@@ -63,7 +63,8 @@ owner_sources as (
   group by all
 ),
 readings as (
-  select account, min(read_at) as listed_at
+  -- A workspace that is gone is no longer asked for: its last listing stays as old as it is.
+  select account, max(read_at) as listed_at
   from listings
   where is_last and outcome in ('read', 'shrunk', 'partial')
     and resource_type in (select resource_type from owner_sources)

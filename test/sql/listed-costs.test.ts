@@ -14,7 +14,10 @@ test('costs are divided by what gave them their owner, and those that no listing
     allocation,
     accounts: [{ history_start: '2026-09-01' }],
     covered: [{ window_start: '2026-09-01', window_end: '2026-09-11', claimed_end: '2026-09-11' }],
-    listings: [{ resource_type: 'sandbox', outcome: 'read', resources: '2', read_at: '2026-09-10 02:00:00' }],
+    listings: [
+      { resource_type: 'sandbox', outcome: 'read', resources: '2', run_number: 2, read_at: '2026-09-10 02:00:00' },
+      { token_workspace: 'renamed', resource_type: 'sandbox', outcome: 'read', read_at: '2026-09-04 02:00:00' },
+    ],
     resources: [
       { ...box, resource_name: 'box', labels: '{"team": "Search"}', volumes: '["disk"]' },
       { ...box, resource_name: 'demo-box' },
