@@ -40,6 +40,8 @@ interface RestatedMonth {
   readonly difference: string;
   /** The resources that changed most, largest first. */
   readonly drivers: readonly SqlRow[];
+  /** How many other series changed, and by how much together. */
+  readonly others: { readonly series: number; readonly difference: string };
 }
 
 /** How many drivers of a month's change are shown. */
@@ -51,14 +53,19 @@ async function readMonths(connection: Connection, parameters: { seen_from: strin
     ...parameters,
     max_drivers: maxDrivers,
   });
-  return months.map((row) => ({
-    account: String(row['account']),
-    month: String(row['month']),
-    difference: String(row['difference']),
-    drivers: drivers
-      .filter((driver) => driver['account'] === row['account'] && driver['month'] === row['month'])
-      .map(({ account: _account, month: _month, ...driver }) => driver),
-  }));
+  return months.map((row) => {
+    const own = drivers.filter((driver) => driver['account'] === row['account'] && driver['month'] === row['month']);
+    const rest = own.find(({ others }) => Number(others) > 0);
+    return {
+      account: String(row['account']),
+      month: String(row['month']),
+      difference: String(row['difference']),
+      drivers: own
+        .filter((driver) => driver !== rest)
+        .map(({ account: _account, month: _month, others: _others, ...driver }) => driver),
+      others: { series: Number(rest?.['others'] ?? 0), difference: String(rest?.['difference'] ?? '0.000000000000') },
+    };
+  });
 }
 
 function describe(months: readonly RestatedMonth[], layout: TableLayout): string {
@@ -73,6 +80,16 @@ function describe(months: readonly RestatedMonth[], layout: TableLayout): string
         .map((name) => driver[name] ?? '(none)')
         .join(' · '),
     ]),
+    ...(month.others.series === 0
+      ? []
+      : [
+          [
+            '',
+            '',
+            month.others.difference,
+            `${month.others.series} others: "costbook restatements --json" has each hour`,
+          ],
+        ]),
   ]);
   const columns = [
     { name: 'account', type: 'VARCHAR' },
