@@ -185,7 +185,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     deliveredIn: ['2026-10'],
     billed: [{ month: '2026-10', cost: '12.400000000000' }],
     reopen: ['2026-09'],
-    close: [{ month: '2026-09', invoices: [{ account: 'acc_main', invoiced: '5801.90' }] }],
+    close: [{ month: '2026-09', invoices: [{ account: 'acc_main', invoiced: 'TOTAL' }] }],
     drivers: [driver('sandbox', 'box', null, '12.400000000000')],
     revision: '2026-10 12.400000000000',
   },

@@ -21,6 +21,7 @@ import { type LastRun, stepAfterMistakes, stepAfterRun } from '../../src/finding
 import { wordsOf as wordsOfAlert } from '../../src/findings/open-alerts.ts';
 import { transitionsOf } from '../../src/findings/transitions.ts';
 import { formatInstant } from '../../src/time/time.ts';
+import { monthsToClose } from '../../src/warehouse/ledger/closes.ts';
 import type { KnownAlert } from '../../src/warehouse/watch/index.ts';
 import { exampleFacts } from '../support/example-alerts.ts';
 
@@ -277,30 +278,47 @@ describe('the next step of a failed run that carries one', () => {
     expect(factsOf({ runs: [ingest, killed(1)] }).map(({ key }) => key)).toEqual(['run/ingest']);
   });
 
-  test('names every invoice of the account that contains a change, if the changed month itself is to bill it', () => {
+  test('asks for a corrected invoice wherever reopening a month changes what a month with an invoice bills', () => {
     const closed = exampleFacts.closed_month as ClosedMonthFact;
-    const inThird = [{ account: 'acc_main', invoiced: '3' }];
-    const months = {
-      ...closed,
-      ...{ deliveredIn: ['2026-10', '2026-11', '2026-12'], reopen: ['2026-09', '2026-10', '2026-11'] },
-    };
-    const words = (own: typeof inThird, second: typeof inThird) =>
-      stepOf({
-        ...months,
-        close: [
-          { month: '2026-09', invoices: own },
-          { month: '2026-10', invoices: second },
-          { month: '2026-11', invoices: inThird },
-        ],
-      }).words;
-    const ofAnother = [{ account: 'acc_labs', invoiced: '2' }];
-    expect(words([], ofAnother)).toMatch(
-      /Only if the platform sends a corrected invoice of 2026-11: .* acc_main=TOTAL", with its total as TOTAL\.$/,
+    const invoices = (main: string, labs: string) => [
+      { account: 'acc_labs', invoiced: labs },
+      { account: 'acc_main', invoiced: main },
+    ];
+    const books = [
+      { month: '2026-09', invoices: invoices('1', 'none') },
+      { month: '2026-10', invoices: invoices('2', '4') },
+      { month: '2026-11', invoices: invoices('3', '5') },
+    ];
+    const to = (first: string, ...moved: string[]) =>
+      monthsToClose(
+        books,
+        moved.map((each) => {
+          const [account = '', month = '', billedIn = ''] = each.split(' ');
+          return { account, month, billedIn };
+        }),
+      )(first);
+    const words = (close: ClosedMonthFact['close']) =>
+      stepOf({ ...closed, reopen: ['2026-10', '2026-11'], close }).words;
+
+    expect(to('2026-10', 'acc_main 2026-09 2026-10')).toEqual(books.slice(1));
+    expect(words(books.slice(1))).not.toContain('corrected');
+    // The change of another account would move into the invoice that it was closed with, and be billed by no month.
+    const own = to('2026-10', 'acc_main 2026-10 2026-12');
+    expect(own.map((one) => one.invoices.map(({ invoiced }) => invoiced))).toEqual([
+      ['4', 'TOTAL'],
+      ['5', '3'],
+    ]);
+    expect(words(own)).toMatch(
+      /Only if the platform sends a corrected invoice of 2026-10: .*, with its total as TOTAL\.$/,
     );
-    expect(words(inThird, inThird)).toMatch(
-      /Only if the platform sends corrected invoices of 2026-09, 2026-10, 2026-11: .*, with their totals as TOTAL\.$/,
-    );
-    expect(stepOf({ ...months, account: 'acc_labs' }).words).not.toContain('corrected');
+    // An earlier month's change moves into the first month that is closed again, away from the one that billed it.
+    const earlier = to('2026-10', 'acc_labs 2026-09 2026-11', 'acc_main 2026-11 2026-12');
+    expect(earlier.map((one) => one.invoices.map(({ invoiced }) => invoiced))).toEqual([
+      ['TOTAL', '2'],
+      ['TOTAL', 'TOTAL'],
+    ]);
+    expect(words(earlier)).toMatch(/corrected invoices of 2026-10, 2026-11: .*, with their totals as TOTAL\.$/);
+    expect(to('2026-09', 'acc_labs 2026-09 2026-12')[0]?.invoices[0]?.invoiced).toBe('none');
   });
 
   test('names the command that its user started, after a full disk as after a damaged journal', () => {

@@ -7,7 +7,7 @@ import {
   closeAgainStep,
   differingCloses,
   type MonthToClose,
-  noInvoice,
+  newTotal,
   type Reopening,
   readMonthsToClose,
   reopenAndClose,
@@ -31,7 +31,7 @@ export interface ClosedMonthFact extends Finding<'closed_month'> {
   readonly billed?: readonly { readonly month: string; readonly cost: string }[] | undefined;
   /** The closed months from this one on, oldest first: reopened, the month itself can bill the change. */
   readonly reopen?: readonly string[] | undefined;
-  /** The months to close after that, with the invoices of their last close. */
+  /** The months to close after that, with their invoices. */
   readonly close?: readonly MonthToClose[] | undefined;
   readonly drivers: readonly Driver[];
   /** Undefined while the month still has the numbers of its close, so that corrections bill the change. */
@@ -125,24 +125,16 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
   return { who: 'No action needed', words: `${shown}. ${inItsMonth(fact)}.` };
 }
 
-/** How the month itself bills the change: each invoice of the account that contains a part of it must be a corrected one. */
-function inItsMonth({ month, deliveredIn, reopen = [month], close = [], account }: ClosedMonthFact): string {
-  const isCorrected = ({ month: of }: MonthToClose, { account: to, invoiced }: MonthToClose['invoices'][number]) =>
-    (of === month || deliveredIn.includes(of)) && (account === null || to === account) && invoiced !== noInvoice;
-  const corrected = close.filter((one) => one.invoices.some((each) => isCorrected(one, each)));
-  if (corrected.length === 0)
-    return `To have it in ${month} instead, run ${reopenAndClose(close.length === 0 ? { reopen } : { reopen, close })}`;
-  const recipe = reopenAndClose({
-    reopen,
-    close: close.map((one) => ({
-      ...one,
-      invoices: one.invoices.map((each) => (isCorrected(one, each) ? { ...each, invoiced: 'TOTAL' } : each)),
-    })),
-  });
+/** How the month itself bills the change: what else then moves to or from a month with an invoice needs a corrected invoice. */
+function inItsMonth({ month, reopen = [month], close = [] }: ClosedMonthFact): string {
+  const recipe = reopenAndClose(close.length === 0 ? { reopen } : { reopen, close });
+  const corrected = close.filter(({ invoices }) => invoices.some(({ invoiced }) => invoiced === newTotal));
   const months = corrected.map((one) => one.month).join(', ');
-  return corrected.length === 1
-    ? `Only if the platform sends a corrected invoice of ${months}: run ${recipe}, with its total as TOTAL`
-    : `Only if the platform sends corrected invoices of ${months}: run ${recipe}, with their totals as TOTAL`;
+  if (corrected.length === 0) return `To have it in ${month} instead, run ${recipe}`;
+  const totals = corrected.flatMap(({ invoices }) => invoices.filter(({ invoiced }) => invoiced === newTotal));
+  return totals.length === 1
+    ? `Only if the platform sends a corrected invoice of ${months}: run ${recipe}, with its total as ${newTotal}`
+    : `Only if the platform sends corrected invoices of ${months}: run ${recipe}, with their totals as ${newTotal}`;
 }
 
 /** `: +5.00 USD in 2026-10 (closed), +3.01 USD in 2026-11 (open)`; empty if one month bills all, which the step names. */

@@ -1,7 +1,7 @@
 import { act } from '../../base/next-step.ts';
 import { usd } from '../../money/money.ts';
 import { formatInstant } from '../../time/time.ts';
-import { type MonthToClose, readMonthsToClose, reopenAndClose } from '../../warehouse/ledger/index.ts';
+import { type MonthToClose, newTotal, readMonthsToClose, reopenAndClose } from '../../warehouse/ledger/index.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
@@ -13,7 +13,7 @@ interface Row {
   readonly billed: string;
   /** The closed months from this one on, oldest first. */
   readonly reopen: readonly string[];
-  /** The months to close after that, with the invoices of their last close. */
+  /** The months to close after that, with their invoices. */
   readonly close: readonly MonthToClose[];
 }
 
@@ -50,10 +50,13 @@ export const invoice: DataKind<InvoiceFact, Row> = {
     sentences: [],
   }),
   over: ({ account }) => ({ title: `no closed month of ${account} waits for its invoice`, sentences: [] }),
-  step: ({ reopen, close }) =>
-    act(
-      `when its invoice is there, run ${reopenAndClose({ reopen, close })}, with its total in USD as TOTAL, or none if no invoice will come.`,
-    ),
+  step: ({ reopen, close }) => {
+    const isCorrected = close.some(({ invoices }) => invoices.some(({ invoiced }) => invoiced === newTotal));
+    const others = isCorrected ? ' and those of corrected invoices' : '';
+    return act(
+      `when its invoice is there, run ${reopenAndClose({ reopen, close })}, with its total in USD${others} as ${newTotal}, or none if no invoice will come.`,
+    );
+  },
   amount: ({ billed }) => billed,
   isDated: true,
   isRefreshed: true,

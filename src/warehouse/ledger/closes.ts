@@ -4,7 +4,7 @@ import { addCalendarMonths, formatInstant, type Instant, type Window } from '../
 import type { Recorder } from '../journal/journal.ts';
 import { readSql } from '../sql/sql-files.ts';
 import type { Connection, SqlRow } from '../store/connection.ts';
-import type { Invoice, MonthToClose, Reopening } from './reopening.ts';
+import { type Invoice, type MonthToClose, newTotal, noInvoice, type Reopening } from './reopening.ts';
 
 /** What a month billed to an account at its close; costs are decimal text in USD. */
 export interface AccountClose {
@@ -110,17 +110,60 @@ export interface DifferingClose extends Reopening {
   readonly reopen: readonly string[];
 }
 
-/** Each month from this one on that is closed or was reopened, oldest first, with the invoices of its last close. */
+/** Each month from this one on that is closed or was reopened, oldest first, with the invoices to close it with. */
 export type MonthsToClose = (first: string) => readonly MonthToClose[];
 
-/** Reads what to close again if a month is reopened: every month from it on that was ever closed. */
+/** A change of a closed month of an account, and a month that bills a part of it: `2026-10`. */
+export interface Corrected {
+  readonly account: string;
+  readonly month: string;
+  readonly billedIn: string;
+}
+
+/**
+ * Reads what to close again if a month is reopened: every month from it on that was ever closed. Its invoices are those of
+ * its last close, or `TOTAL` where the month would then bill a change that the invoice does not contain, or no longer bill one
+ * that it does.
+ */
 export async function readMonthsToClose(connection: Connection): Promise<MonthsToClose> {
+  const months = await monthsEverClosed(connection);
+  const rows = await connection.rows(await readSql('closing', 'corrected_months'));
+  return monthsToClose(
+    months,
+    rows.map((row) => ({
+      account: String(row['account']),
+      month: String(row['month']),
+      billedIn: String(row['billed_in']),
+    })),
+  );
+}
+
+/** Reopened from `first` on, each month bills its own changes, and the first one also those of the months before it. */
+export function monthsToClose(months: readonly MonthToClose[], corrected: readonly Corrected[]): MonthsToClose {
+  return (first) => {
+    const moved = corrected.flatMap(({ account, month, billedIn }) => {
+      const isEarlier = month < first;
+      const to = isEarlier ? first : month;
+      return billedIn <= to ? [] : [`${account} ${to}`, `${account} ${billedIn}`];
+    });
+    return months
+      .filter(({ month }) => month >= first)
+      .map(({ month, invoices }) => ({
+        month,
+        invoices: invoices.map(({ account, invoiced }) => {
+          const isAnother = invoiced !== noInvoice && moved.includes(`${account} ${month}`);
+          return { account, invoiced: isAnother ? newTotal : invoiced };
+        }),
+      }));
+  };
+}
+
+async function monthsEverClosed(connection: Connection): Promise<readonly MonthToClose[]> {
   const rows = await connection.rows(await readSql('closing', 'last_invoices'));
-  const months = rows.map((row) => ({
+  return rows.map((row) => ({
     month: String(row['month']),
     invoices: JSON.parse(String(row['invoices'])) as Invoice[],
   }));
-  return (first) => months.filter(({ month }) => month >= first);
 }
 
 /** The first and the last closed month; nothing if none is closed. */
@@ -144,7 +187,7 @@ export async function differingCloses(connection: Connection, within?: Window): 
     end: formatInstant(end),
   });
   if (rows.length === 0) return [];
-  const toClose = await readMonthsToClose(connection);
+  const months = await monthsEverClosed(connection);
   return rows.map((row) => ({
     account: String(row['account']),
     month: String(row['month']),
@@ -152,7 +195,7 @@ export async function differingCloses(connection: Connection, within?: Window): 
     cost: String(row['cost']),
     difference: String(row['difference']),
     reopen: textOrUndefined(row['reopen'])?.split(',') ?? [],
-    close: toClose(String(row['month'])),
+    close: months.filter(({ month }) => month >= String(row['month'])),
   }));
 }
 

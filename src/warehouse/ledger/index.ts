@@ -40,6 +40,7 @@ export {
   type Invoice,
   invoiceOption,
   type MonthToClose,
+  newTotal,
   noInvoice,
   type Reopening,
   reopenAndClose,

@@ -5,7 +5,10 @@ import { shellWord } from '../../text/shell-word.ts';
 /** Stands in place of a total if the account gets no invoice for the month. */
 export const noInvoice = 'none';
 
-/** The total of the platform's invoice to an account, USD as decimal text, or `none`. */
+/** Stands in place of a total that a person has to look up. */
+export const newTotal = 'TOTAL';
+
+/** The total of the platform's invoice to an account: USD as decimal text, `none` or `TOTAL`. */
 export interface Invoice {
   readonly account: string;
   readonly invoiced: string;
@@ -17,7 +20,7 @@ export interface Invoice {
  */
 export function invoiceOption(invoices: readonly Invoice[], missing?: string): string {
   const given = invoices.map(({ account, invoiced }) => `${account}=${typedDecimal(invoiced)}`);
-  return `--invoice ${shellWord([...given, ...(missing === undefined ? [] : [`${missing}=TOTAL`])].join(','))}`;
+  return `--invoice ${shellWord([...given, ...(missing === undefined ? [] : [`${missing}=${newTotal}`])].join(','))}`;
 }
 
 /** A month that was closed: to close it again, with the invoices of its last close. */
