@@ -14,7 +14,15 @@ ranked as (
   select
     keyed.key,
     keyed.is_shared,
-    row_number() over (order by greatest(coalesce(sum(sums.now), 0), coalesce(sum(sums.before), 0)) desc, keyed.key nulls last, keyed.is_shared) as place,
+    row_number() over (
+      order by
+        case $measure
+          when 'change' then abs(coalesce(sum(sums.now), 0) - coalesce(sum(sums.before), 0))
+          else greatest(coalesce(sum(sums.now), 0), coalesce(sum(sums.before), 0))
+        end desc,
+        keyed.key nulls last,
+        keyed.is_shared
+    ) as place,
     count(*) over () as all_groups
   from keyed
   join sums using (member)

@@ -12,6 +12,9 @@ export const seriesDimensions = [
   'unit',
 ] as const;
 
+/** Groups costs by workspace, type, name and billing dimension together, as JSON; no address asks for it. */
+export const wholeSeries = 'series';
+
 /**
  * What costs can be grouped and filtered by: a name of the series, `region`, `owner` (all parts of it), a part of the owner
  * such as `owner:team`, or a label such as `label:service`.
@@ -101,7 +104,7 @@ export function partsOf(dimension: Dimension): readonly [kind: string, name: str
 
 /** Whether a dimension changes over time for one series. */
 export function isOverTime(dimension: Dimension): boolean {
-  return !(seriesDimensions as readonly string[]).includes(dimension);
+  return ![...seriesDimensions, wholeSeries].includes(dimension);
 }
 
 /** A name as a JSON pointer (RFC 6901). */

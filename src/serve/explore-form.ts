@@ -12,7 +12,16 @@ import {
   seriesDimensions,
   valueWords,
 } from './dimensions.ts';
-import { type Asked, addressOf, comparisons, maxTop, shapes, shownWindow, usualRanges } from './explore-question.ts';
+import {
+  type Asked,
+  addressOf,
+  comparisons,
+  maxTop,
+  shapes,
+  shownTime,
+  shownWindow,
+  usualRanges,
+} from './explore-question.ts';
 import { measures, steps } from './explored.ts';
 import { named } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -48,13 +57,13 @@ const compareWords = { before: 'the period before', month: 'a month before', non
 
 /** The question as a form, its range as links, and its filters, each with a link that removes it. */
 export function exploreForm(asked: Asked, choices: Choices): Markup {
-  const { step, groupBy, shape, top, measure, compare, filters } = asked;
+  const { step, groupBy, shape, top, measure, compare, against, filters } = asked;
   const { from, to } = shownWindow(asked);
   const { usual, further } = offeredOf(asked, choices);
   const others = dimensionsOf(groupBy, choices).filter((each) => !usual.includes(each) && !further.includes(each));
   const choice = (dimension: Dimension) => choiceOf(dimension, choices.values.get(dimension) ?? [], filters[dimension]);
   const time = (name: string, value: string) =>
-    html`<input type="${value.length === 10 ? 'date' : 'datetime-local'}" step="${value.length === 10 ? '1' : '3600'}" name="${name}" value="${value}">`;
+    html`<input type="${value.length <= 10 ? 'date' : 'datetime-local'}" step="${value.length <= 10 ? '1' : '3600'}" name="${name}" value="${value}">`;
   return html`${rangeLinks(asked)}
 <details class="controls" open><summary>Group, filter, compare</summary><form class="filters" method="get" action="/explore">
 <label>From ${time('from', from)}</label>
@@ -64,6 +73,7 @@ export function exploreForm(asked: Asked, choices: Choices): Markup {
 <label>Measure <select name="measure">${measures.map((each) => option(each, measureWords[each], each === measure))}</select></label>
 <label>As <select name="shape">${shapes.map((each) => option(each, shapeWords[each], each === shape))}</select></label>
 <label>Compare with <select name="compare">${comparisons.map((each) => option(each, compareWords[each], each === compare))}</select></label>
+<label>or with the time from ${time('against', against === undefined ? '' : shownTime(against))}</label>
 <label>Groups <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
 <div class="break"></div>
 ${usual.map(choice)}

@@ -43,6 +43,8 @@ export interface Asked extends ExploreQuestion {
   readonly shape: Shape;
   readonly measure: Measure;
   readonly compare: (typeof comparisons)[number];
+  /** The start of the period that a person compares with, in place of `compare`. */
+  readonly against?: Instant | undefined;
   /** How the table of groups is sorted, as `SortedTable` says; by size by default. */
   readonly sort?: string;
   /** Why it is compared with nothing; undefined if it is, or if nobody asked for it. */
@@ -78,11 +80,13 @@ export function readQuestion(
   const top = Math.min(maxTop, Math.max(1, Math.floor(Number(query.get('top') ?? usualTop)) || usualTop));
   const compare = choice('compare', comparisons, 'before');
   const measure = choice('measure', measures, 'cost');
+  const against = readTime(query, 'against', problems);
+  const comparison = against === undefined ? compare : { from: against };
   const compared =
-    compare === 'none' ? undefined : comparedWith({ start: window.from, end: window.to }, books, compare);
+    comparison === 'none' ? undefined : comparedWith({ start: window.from, end: window.to }, books, comparison);
   return {
     asked: {
-      ...{ ...window, step, top, compare, measure, through, sort: query.get('sort') ?? '' },
+      ...{ ...window, step, top, compare, against, measure, through, sort: query.get('sort') ?? '' },
       before: beforeOf(compared),
       notCompared: compared?.kind === 'none' ? compared.reason : undefined,
       groupBy: readGroup(query, problems),
@@ -209,12 +213,16 @@ function readFilters(query: URLSearchParams, problems: string[]): Filters {
 
 /** The address of a question, with what differs in `changes`. */
 export function addressOf(asked: Asked, changes: Partial<Asked> = {}, path = '/explore'): string {
-  const { from, to, through, step, groupBy, shape, top, measure, compare, sort, filters } = { ...asked, ...changes };
+  const { from, to, through, step, groupBy, shape, top, measure, compare, against, sort, filters } = {
+    ...asked,
+    ...changes,
+  };
   const asks = {
     ...shownWindow({ from, to, through }),
     ...{ step, group: groupBy, shape, top: String(top) },
     ...(measure === 'cost' ? {} : { measure }),
     ...(compare === 'before' ? {} : { compare }),
+    ...(against === undefined ? {} : { against: shownTime(against) }),
     ...(sort ? { sort } : {}),
   };
   return `${path}?${new URLSearchParams([...Object.entries(asks), ...encodeFilters(filters)])}`;
@@ -237,6 +245,11 @@ export function costsAddress({
   const window = shownWindow({ from, to: Math.max(from + hourMs, Math.min(to, through)), through });
   const asks = { ...window, step, group: groupBy };
   return `/explore?${new URLSearchParams([...Object.entries(asks), ...encodeFilters(filters)])}`;
+}
+
+/** An instant as an address has it: a day, or an hour. */
+export function shownTime(at: Instant): string {
+  return formatInstant(at).slice(0, floorDay(at) === at ? 10 : 16);
 }
 
 /** A window as an address has it: the first and last day, or the first hour and the end of the last. */

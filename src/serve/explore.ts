@@ -6,6 +6,7 @@ import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { admits, choiceWords, dimensionWords, oneValue, only, partsOf } from './dimensions.ts';
+import { driversSection } from './drivers.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
 import {
@@ -15,6 +16,7 @@ import {
   exploreFormats,
   hoursOf,
   readQuestion,
+  shownTime,
   shownWindow,
 } from './explore-question.ts';
 import { bucketsTable, groupsTable, longDetails } from './explore-tables.ts';
@@ -68,7 +70,8 @@ ${
 <p class="actions">Download these numbers: ${exploreFormats.map(
       (format) =>
         html`<a href="${addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
-    )}</p></section>`,
+    )}</p></section>
+${await driversSection(view, asked)}`,
   };
 }
 
@@ -142,20 +145,31 @@ function dimensionsShown(asked: Asked, dimensions: readonly string[]): Markup {
     )}</p>`;
 }
 
-function windowWords({ from, to, before, notCompared }: Asked): Markup {
+function windowWords(asked: Asked): Markup {
+  const { from, to, before, notCompared, measure, against } = asked;
   const span = (window: { from: Instant; to: Instant }) =>
     `${shownInstant(formatInstant(window.from))} to ${shownInstant(formatInstant(window.to))}`;
   const compared = before === undefined ? '' : `, compared with ${span(before)}`;
-  return html`${span({ from, to })}${compared}.${notCompared === undefined ? '' : ` Not compared with the time before: ${notCompared}.`}`;
+  const isOffered = before !== undefined && against === undefined && measure === 'cost';
+  const drivers = isOffered
+    ? html` <a href="${addressOf(asked, { against: before.from })}">What makes the difference?</a>`
+    : '';
+  return html`${span({ from, to })}${compared}.${drivers}${notCompared === undefined ? '' : ` Not compared with the time before: ${notCompared}.`}`;
 }
 
-function finding({ groupBy, before, measure, compare }: Asked, { total, totalBefore, series }: Explored): string {
+function finding(
+  { groupBy, before, measure, compare, against: chosen }: Asked,
+  { total, totalBefore, series }: Explored,
+): string {
   const [largest] = series.filter(({ isRest, costs }) => !isRest && costs.some((cost) => cost !== undefined));
   if (series.length === 0) return 'No costs match';
   const against = (now: string | undefined, earlier: string | undefined) => {
     if (before === undefined || now === undefined || earlier === undefined) return '';
     const change = relative(now, earlier);
-    return change === undefined ? '' : `, ${change} against ${compare === 'month' ? 'a month' : 'the period'} before`;
+    const than = compare === 'month' ? 'a month before' : 'the period before';
+    return change === undefined
+      ? ''
+      : `, ${change} against ${chosen === undefined ? than : `the time from ${shownTime(chosen)} on`}`;
   };
   const by = (partsOf(groupBy)[1] ?? dimensionWords(groupBy)).toLowerCase();
   const most = largest === undefined ? '' : `; largest ${by}: ${largest.name}`;
@@ -240,7 +254,7 @@ function unusualList(unusual: readonly Unusual[]): Markup {
     .map(({ name, day, address }) => html`<li>${day}: <a href="${address}">${name}</a></li>`)}</ul></section>`;
 }
 
-const beforeName = 'the period before, all together';
+const beforeName = 'the time before, all together';
 
 function valuesBefore(asked: Asked, explored: Explored): (number | null)[] {
   return textsBefore(asked, explored).map((text) => (text === undefined ? null : Number(text)));

@@ -34,6 +34,8 @@ export interface ExploreQuestion {
   readonly filters: Filters;
   /** What the largest groups are chosen by, and what is drawn; cost by default. */
   readonly measure?: Measure | undefined;
+  /** Whether the groups whose cost changed most are chosen. */
+  readonly byChange?: boolean;
 }
 
 /** GroupCosts of one group in one window. */
@@ -199,7 +201,8 @@ function needsStates({ groupBy, filters }: ExploreQuestion): boolean {
 
 /** The values that the statements bind. */
 function valuesOf(question: ExploreQuestion): Record<string, string | number | null> {
-  const { from, to, step, groupBy, top, filters, measure = 'cost', before = { from, to: from } } = question;
+  const { from, to, step, groupBy, top, filters, before = { from, to: from } } = question;
+  const measure = question.byChange === true ? 'change' : (question.measure ?? 'cost');
   const [kind, name] = partsOf(groupBy);
   const bound = {
     ...{ from: formatInstant(from), to: formatInstant(to), step, top, measure },

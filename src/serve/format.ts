@@ -17,7 +17,8 @@ export type Figure = readonly [
     | 'month_cost_complete'
     | 'month_end'
     | 'owner_cost'
-    | 'savings',
+    | 'savings'
+    | 'series_change',
   subject: string,
 ];
 

@@ -3,6 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sumOf } from '../../src/money/money.ts';
 import { resourceAddress } from '../../src/text/dashboard-address.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { runCli } from '../support/project.ts';
@@ -223,6 +224,31 @@ describe('the page Explore', () => {
     expect(text).toContain('the period before');
     // 1 to 4 October 12:00 is compared with 1 to 4 September 12:00.
     expect(text).toContain('2026-09-01 00:00 UTC to 2026-09-04 12:00 UTC');
+  });
+
+  test('compares two chosen periods: what makes the difference adds up, and others see their part of it', async () => {
+    const asked = { from: '2026-10-01', to: '2026-10-03', against: '2026-09-25' };
+    const driversOf = (text: string) => {
+      const [, table = ''] = /<caption>What makes the difference<\/caption>([\s\S]*?)<\/table>/.exec(text) ?? [];
+      return [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].flatMap(([, row = '']) => {
+        const [change, price, usage] = [...row.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value);
+        return change === undefined ? [] : [{ row, change, price, usage }];
+      });
+    };
+    const { text } = await get(asked);
+    expect(text).toContain('compared with 2026-09-25 00:00 UTC to 2026-09-28 00:00 UTC');
+    expect(text).toContain('against the time from 2026-09-25 on');
+    const drivers = driversOf(text);
+    const total = drivers.pop();
+    expect(sumOf(drivers.map(({ change }) => change))).toBe(total?.change);
+    const box = drivers.find(({ row }) => row.includes('>secret-box<'));
+    expect([box?.change, box?.price, box?.usage]).toEqual(['0.000000000000', '0.000000000000', '0.000000000000']);
+    const north = await served.get(`/explore?${new URLSearchParams(asked)}`, as(tokens.NORTH_TOKEN));
+    expect(driversOf(north.text).length).toBeGreaterThan(1);
+    expect(north.text).not.toContain('secret-box');
+    const overlapping = await get({ ...asked, against: '2026-09-30' });
+    expect(overlapping.text).toContain('to end before this one starts');
+    expect(overlapping.text).not.toContain('What makes the difference');
   });
 
   test('compares with nothing where the books do not reach, and says why', async () => {

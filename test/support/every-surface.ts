@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readXlsx } from 'hucre/xlsx';
 import { expect } from 'vitest';
 import { amount, decimalOfWhole, roughly, usd, usdDecimals, wholeOfDecimal } from '../../src/money/money.ts';
-import { calendarOf } from '../../src/time/time.ts';
+import { addCalendarMonths, calendarOf, floorMonth } from '../../src/time/time.ts';
 import { openBooks } from '../../src/warehouse/integrity/books.ts';
 import { readSql, readSqlFolder } from '../../src/warehouse/sql/sql-files.ts';
 import { serve } from './dashboard.ts';
@@ -281,6 +281,10 @@ export const surfaces: Readonly<Record<string, Surface>> = {
   allocationPage: page('/allocation'),
   closedAllocationPage: page('/allocation?month=2026-09'),
   reportPage: page('/reports/cost_by_workspace?month=2026-10'),
+  comparedPage: async ({ get, now }) => {
+    const path = `/explore?against=${instantText(addCalendarMonths(floorMonth(now), -1)).slice(0, 10)}`;
+    return marked(await get(path), path);
+  },
   anomaliesPage: page('/anomalies'),
   savings: async (asked) => {
     const [shown, file] = await Promise.all([page('/savings')(asked), asked.get('/savings.csv')]);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { comparedWith } from '../../src/time/compared.ts';
+import { type Comparison, comparedWith } from '../../src/time/compared.ts';
 import { formatInstant } from '../../src/time/time.ts';
 
 const at = (text: string) => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
 const completeFrom = at('2024-01-01');
 
-function compared(from: string, to: string, comparison?: 'before' | 'month', since = completeFrom, isKnown = true) {
+function compared(from: string, to: string, comparison?: Comparison, since = completeFrom, isKnown = true) {
   const found = comparedWith(
     { start: at(from), end: at(to) },
     { completeFrom: isKnown ? since : undefined },
@@ -36,11 +36,41 @@ describe('a window is compared', () => {
   });
 
   test.each([
+    ['days with as many hours', '2026-10-05', '2026-10-12', '2026-08-03', '2026-08-03T00/2026-08-10T00'],
+    ['a whole month with a whole month', '2026-03-01', '2026-04-01', '2026-02-01', '2026-02-01T00/2026-03-01T00'],
+    [
+      'a month so far with an earlier one',
+      '2026-10-01',
+      '2026-10-09T05:00:00Z',
+      '2026-07-01',
+      '2026-07-01T00/2026-07-09T05',
+    ],
+    ['13 months so far', '2025-11-01', '2026-11-22T12:00:00Z', '2024-10-01', '2024-10-01T00/2025-10-22T12'],
+    [
+      'nothing that it overlaps',
+      '2026-10-05',
+      '2026-10-12',
+      '2026-10-01',
+      'the other period has to have as many hours, and to end before this one starts',
+    ],
+    [
+      'nothing later',
+      '2026-10-05',
+      '2026-10-12',
+      '2026-10-12',
+      'the other period has to have as many hours, and to end before this one starts',
+    ],
+  ])('from a chosen day on: %s', (_, from, to, chosen, expected) => {
+    expect(compared(from, to, { from: at(chosen) })).toBe(expected);
+  });
+
+  test.each([
     ['the books completeFrom in the time before', '2026-10-01', '2026-10-21T15:00:00Z', undefined, at('2026-09-02')],
     ['the books completeFrom in the window', '2025-11-01', '2026-11-22T12:00:00Z', undefined, at('2026-06-01')],
     ['nobody knows when the books completeFrom', '2026-10-01', '2026-10-21', undefined, Number.NaN],
     ['the month before is too short', '2026-03-01', '2026-03-30T05:00:00Z', undefined, completeFrom],
     ['the month before is in the window', '2026-08-01', '2026-10-12', 'month', completeFrom],
+    ['one of two whole months is in the window', '2026-08-01', '2026-10-01', 'month', completeFrom],
   ] as const)('with nothing if %s, and it says why', (_, from, to, comparison, since) => {
     const reason = compared(from, to, comparison, since, !Number.isNaN(since));
     expect(reason).toMatch(
