@@ -2,12 +2,23 @@
 --! about: hours: at least three hours, and more than twice the longest such time of the four weeks before; ended at most
 --! about: seven days ago, or going on. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
 --! grain: account, silent_from
-with hours as (
-  select series.account, accounts.complete_through, hourly_costs.bucket_start, sum(hourly_costs.cost) as cost
+with charged as (
+  -- A time without costs may have begun long ago: the weeks before it count, not those before now.
+  select series.account, max(hourly_costs.bucket_start) as last_hour
   from accounts
   join series on series.account = accounts.account
   join hourly_costs on hourly_costs.series_id = series.series_id
-  where hourly_costs.bucket_start >= accounts.complete_through - interval 35 days
+  where hourly_costs.bucket_start < accounts.complete_through - interval 7 days
+    and hourly_costs.cost <> 0
+  group by series.account
+),
+hours as (
+  select series.account, accounts.complete_through, hourly_costs.bucket_start, sum(hourly_costs.cost) as cost
+  from accounts
+  left join charged on charged.account = accounts.account
+  join series on series.account = accounts.account
+  join hourly_costs on hourly_costs.series_id = series.series_id
+  where hourly_costs.bucket_start >= coalesce(last_hour, accounts.complete_through - interval 7 days) - interval 28 days
     and hourly_costs.bucket_start < accounts.complete_through
     and hourly_costs.cost <> 0
   group by all

@@ -138,12 +138,13 @@ describe('facts about the data', () => {
   });
 
   test('an account with costs in every hour that has none for three hours and more makes one fact, with what they usually cost', async () => {
-    const from = Date.parse('2026-08-25T00:00:00Z');
-    const hours = Array.from({ length: 15 * 24 }, (_, hour) => formatInstant(from + hour * hourMs));
-    const covered = [{ window_start: '2026-08-25', window_end: '2026-09-09', claimed_end: '2026-09-09' }];
-    const silentOf = async (isCharged: (hour: string) => boolean, cost = '6') => {
+    const silentOf = async (isCharged: (hour: string) => boolean, { cost = '6', since = '2026-08-25' } = {}) => {
+      const from = Date.parse(since);
+      const count = (Date.parse('2026-09-09') - from) / hourMs;
+      const hours = Array.from({ length: count }, (_, hour) => formatInstant(from + hour * hourMs));
+      const covered = [{ window_start: since, window_end: '2026-09-09', claimed_end: '2026-09-09' }];
       const costs = hours.filter(isCharged).map((hour) => ({ bucket_start: hour.slice(0, 19), cost }));
-      const facts = await factsOf({ ...fresh, accounts: [{ history_start: '2026-08-25' }], covered, costs });
+      const facts = await factsOf({ ...fresh, accounts: [{ history_start: since }], covered, costs });
       return facts.flatMap((fact) => (fact.kind === 'silent' ? [cardOf(entryOf(fact)).title] : []));
     };
     const until = (end: string) => (hour: string) => hour < `2026-09-0${end}`;
@@ -153,8 +154,12 @@ describe('facts about the data', () => {
     expect(await silentOf((hour) => until('5T03')(hour) || !until('5T08')(hour))).toEqual([
       'About 30 USD may be missing: acc_one has no cost from 2026-09-05T03:00:00Z to 2026-09-05T08:00:00Z',
     ]);
+    const wasCharged = (end: string) => (hour: string) => hour < end;
+    expect(await silentOf(wasCharged('2026-08-03'), { since: '2026-07-20' }), 'for weeks').toEqual([
+      'About 5,328 USD may be missing: acc_one has no cost from 2026-08-03T00:00:00Z to 2026-09-09T00:00:00Z',
+    ]);
     expect(await silentOf(until('8T22')), 'two hours').toEqual([]);
-    expect(await silentOf(until('8T19'), '0.1'), 'less than a dollar').toEqual([]);
+    expect(await silentOf(until('8T19'), { cost: '0.1' }), 'less than a dollar').toEqual([]);
     expect(await silentOf((hour) => until('8T19')(hour) && !/T2[0-2]/.test(hour)), 'as every night').toEqual([]);
     expect(await silentOf((hour) => hour >= '2026-09-04' && until('8T19')(hour)), 'a young account').toEqual([]);
     expect(await silentOf((hour) => until('1T03')(hour) || !until('1T08')(hour)), 'a week ago').toEqual([]);
