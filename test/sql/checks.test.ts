@@ -466,9 +466,9 @@ const cases: readonly (readonly [name: string, what: string, Case])[] = [
   ],
   [
     'workspaces_are_listed',
-    'a workspace with costs of which no listing ever showed a resource',
+    'a workspace with costs of which no listing ever showed a resource, also while listings fail',
     {
-      given: { listings: [{ read_at: '2026-09-08' }] },
+      given: { listings: [{ read_at: '2026-08-01' }, { run_number: 2, read_at: '2026-09-08', outcome: 'failed' }] },
       done: 'delete from ledger.resources; update ledger.hourly_costs set cost = 5',
       found: [
         { account: 'acc_one', cost: '10.000000000000' },

@@ -47,7 +47,10 @@ export const unlisted: DataKind<UnlistedFact, Row> = {
       items: workspaces.map((one) => `${one.workspace ?? 'not named in costs'}: ${usd(one.cost)}`),
     },
   }),
-  over: ({ account }) => ({ title: `every workspace of ${account} with costs is listed`, sentences: [] }),
+  over: ({ account }) => ({
+    title: `every workspace of ${account} with costs is listed, or listings are switched off`,
+    sentences: [],
+  }),
   step: () =>
     act(
       'use a token that reaches every workspace, or give each workspace a token of its own under inventory.tokens in costbook.yaml.',
