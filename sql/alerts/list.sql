@@ -6,6 +6,13 @@ select
   strftime(acknowledged_until, '%Y-%m-%dT%H:%M:%SZ') as acknowledged_until,
   strftime(last_delivered_at, '%Y-%m-%dT%H:%M:%SZ') as last_delivered_at,
   cast(pending_messages as integer) as pending_messages, cast(dead_messages as integer) as dead_messages,
+  (
+    select string_agg(distinct outbox.sink, ', ' order by outbox.sink)
+    from ledger.outbox as outbox
+    where outbox.kind = 'alerts'
+      and outbox.outcome is null
+      and list_contains(cast(from_json(outbox.message -> '$.entries[*].key', '["VARCHAR"]') as varchar[]), alerts.alert_key)
+  ) as pending_sinks,
   sinks, fact
 from alerts
 where is_open or not $open_only

@@ -318,7 +318,9 @@ function notifiedWords(row: SqlRow): string {
   // A message has several alerts: who reads of each must not add them up.
   const words = [
     ...(row['last_delivered_at'] === null ? [] : [String(row['last_delivered_at'])]),
-    ...(pending === 0 ? [] : [`${pending === 1 ? 'a message' : `${pending} messages`} with it not delivered yet`]),
+    ...(pending === 0
+      ? []
+      : [`not delivered yet: ${pending === 1 ? 'a message' : `${pending} messages`} to ${row['pending_sinks']}`]),
     ...(dead === 0 ? [] : [`${dead} given up`]),
   ];
   if (words.length > 0) return words.join(', ');

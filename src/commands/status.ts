@@ -158,8 +158,9 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   if (revoke !== undefined) lines.push(revoke);
   if (restated.hours > 0) {
     const hours = counted(restated.hours, 'hourly cost');
+    const but = closed === null ? '' : ' but those of closed months';
     lines.push(
-      `changed after loading in the last ${restatedDays} days: ${hours}, ${usd(restated.cost, true)}; all numbers include it ("costbook restatements")`,
+      `the platform changed ${hours} in the last ${restatedDays} days, ${usd(restated.cost, true)}: all numbers${but} include it ("costbook restatements")`,
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))

@@ -99,7 +99,7 @@ function budgetStepOf(fact: BudgetWords): string {
   const about = (whole: bigint) => `about ${roughly(whole, unit)}`;
   const isOfSum = fact.per === undefined;
   const file = fact.amountFile ?? 'jobs/budgets.yaml';
-  const key = fact.amountFile === undefined ? ' (limits)' : '';
+  const key = fact.amountFile === undefined ? ` (limits: { ${period}: AMOUNT })` : '';
   const raiseTo = (whole: bigint) =>
     whole > planned && isOfSum
       ? `raise the budget for ${period} to at least ${about(whole)} in ${file}${key}`

@@ -71,7 +71,7 @@ type Called = { readonly content: Readonly<Record<string, unknown>> } | Exclude<
 export function openSlackBot(settings: SlackBotSettings, { log, signal }: SinkEffects): SendMessage {
   return async (message) => {
     const posted = await callJson(settings, 'chat.postMessage', postOf(message, settings.channel), signal);
-    if ('outcome' in posted) return posted;
+    if ('outcome' in posted) return { ...posted, reason: `channel ${settings.channel}: ${posted.reason}` };
     const { channel, ts } = posted.content;
     try {
       const drawn = await drawnPictures(message, log);

@@ -256,8 +256,8 @@ describe.concurrent('the past is also verified', () => {
 
 describe.concurrent('a platform whose answers about the past contradict themselves', () => {
   test.each([
-    ['daily', 'pages = their total \\(days\\)'],
-    ['monthly', 'pages = their total \\(series\\)'],
+    ['daily', 'rows of the pages add up to the total of the answer \\(days\\)'],
+    ['monthly', 'rows of the pages add up to the total of the answer \\(series\\)'],
   ])('(%s) is reported with exit 4 until it stops, and new hours are loaded all the same', async (resolution, told) => {
     const { dir, platform } = await afterOneNight();
     platform.lie = ({ query }) => (query['resolution'] === resolution ? 7.5 : 0);

@@ -1,3 +1,4 @@
+import { textOrNull } from '../../tables/optional-text.ts';
 import {
   addCalendarMonths,
   floorMonth,
@@ -6,11 +7,12 @@ import {
   type Instant,
   type Window,
 } from '../../time/time.ts';
-import { type Completeness, type StateOfAccounts, stateOfAccounts } from '../../warehouse/ledger/index.ts';
+import type { Completeness } from '../../warehouse/ledger/index.ts';
+import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection } from '../../warehouse/store/index.ts';
 
 /** The instant that an answer is as of, and complete through and settled through over all accounts. */
-export interface CompletenessState extends StateOfAccounts {
+export interface CompletenessState {
   /** The instant that was asked for; null for the current books. */
   readonly asOf: string | null;
   /** The same instant if it is the close of the month that was asked for; otherwise null. */
@@ -19,12 +21,23 @@ export interface CompletenessState extends StateOfAccounts {
   readonly besideClose?: string;
   /** The same close, if the answer has billed costs of books that know the close: they are those of the close. */
   readonly billedAtClose?: string;
+  /** From when on all accounts are in the books. */
+  readonly completeFrom: string | null;
+  /** Through when the accounts that runs read are complete, and settled. */
+  readonly completeThrough: string | null;
+  readonly settledThrough: string | null;
 }
 
 /** The state of an answer from these books. Null fields mean that an account has no complete hour yet. */
 export async function completenessOf(connection: Connection, asOf?: Instant): Promise<CompletenessState> {
-  const state = await stateOfAccounts(connection);
-  return { asOf: asOf === undefined ? null : formatInstant(asOf), closedAt: null, ...state };
+  const [row = {}] = await connection.rows(await readSql('ledger', 'books'));
+  return {
+    asOf: asOf === undefined ? null : formatInstant(asOf),
+    closedAt: null,
+    completeFrom: textOrNull(row['complete_from']),
+    completeThrough: textOrNull(row['complete_through']),
+    settledThrough: textOrNull(row['settled_through']),
+  };
 }
 
 /** The sentence below numbers on a screen. */

@@ -56,15 +56,6 @@ export interface Completeness {
   readonly hasEnded: boolean;
 }
 
-/** Where all accounts stand together: instants as text; null if an account has none yet. */
-export interface StateOfAccounts {
-  /** From when on all accounts are in the books. */
-  readonly completeFrom: string | null;
-  /** Through when the accounts that runs read are complete, and settled. */
-  readonly completeThrough: string | null;
-  readonly settledThrough: string | null;
-}
-
 /** A window that failed reconciliation when it was last fetched. */
 export interface UnprovenWindow {
   readonly window: Window;
@@ -259,16 +250,6 @@ export async function completeness(connection: Connection, cache?: AnswerCache):
     settledThrough: row['settled_through'] === null ? undefined : Number(row['settled_through']),
     hasEnded: row['has_ended'] === true,
   }));
-}
-
-/** From when on, and through when, all accounts together are in the books. */
-export async function stateOfAccounts(connection: Connection): Promise<StateOfAccounts> {
-  const [row = {}] = await connection.rows(await readSql('ledger', 'books'));
-  return {
-    completeFrom: textOrUndefined(row['complete_from']) ?? null,
-    completeThrough: textOrUndefined(row['complete_through']) ?? null,
-    settledThrough: textOrUndefined(row['settled_through']) ?? null,
-  };
 }
 
 /** Windows of an account that failed reconciliation when they were last fetched, newest first. */
