@@ -3,14 +3,13 @@ import { exitCodeOf, exitCodes, foundIn, MachineError, messageOf, worstExitCode 
 import { type Failure, failuresOf, textOf } from '../base/failure.ts';
 import type { Instant } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import type { StepEnd } from '../warehouse/ledger/index.ts';
 import { commandLineOf, type Step, type StepName, stepRules } from './definition.ts';
 
 /** The result of a step. */
 export interface StepResult {
   readonly step: StepName;
   readonly commandLine: string;
-  readonly outcome: StepEnd['outcome'];
+  readonly outcome: Parameters<Warehouse['stepEnded']>[0]['outcome'];
   readonly seconds: number;
   /** Undefined if the step was left out. */
   readonly exitCode: number | undefined;

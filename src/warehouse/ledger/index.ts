@@ -30,7 +30,7 @@ export {
   knownUnits,
   readMonthsToClose,
 } from './closes.ts';
-export { type JobHistory, jobHistories, type StepEnd } from './jobs.ts';
+export { type JobHistory, jobHistories } from './jobs.ts';
 export { lastFetch } from './last-fetch.ts';
 export { allocationInForce } from './month-records.ts';
 export {
