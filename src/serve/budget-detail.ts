@@ -11,13 +11,14 @@ import { amountIn, type Budget, carriedIn, scopeWords, unitOf } from '../budgets
 import { daysLeft, othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
-import { groupedAmount, moneyText, usdUnit } from '../money/money.ts';
+import { groupedAmount, moneyOf, moneyText, usdUnit } from '../money/money.ts';
 import { toSaveDaily } from '../outlook/index.ts';
 import { counted } from '../text/counted.ts';
 import { formatInstant } from '../time/time.ts';
 import { shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
+import { refusal } from './child-work.ts';
 import { type Filters, only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { money } from './format.ts';
@@ -70,6 +71,7 @@ ${
         pages: pagesOfSteps(line, steps),
       })
 }
+${await endsSection(request, line)}
 <div class="grid">
 <section>${table(
       budget.scope.unit === undefined ? 'What costs most in it' : 'What is used most in it',
@@ -91,6 +93,57 @@ ${past.length === 0 ? '' : html`<section>${pastTable(line, past)}</section>`}
 </div>
 ${backtest.body}`,
   };
+}
+
+/** The part of the JSON of "costbook budgets" that says where periods end. */
+interface EndsAnswer {
+  readonly budgets: readonly {
+    readonly name: string;
+    readonly end: { readonly expected: string; readonly ifStopped: string | null } | null;
+  }[];
+}
+
+/**
+ * Where the period ends if what is unusual goes on, and if it stops now, each with what to save a day. A link if nobody asked
+ * for it, because all budgets are forecast for it; nothing of a period that is over, or whose spend is not known.
+ */
+async function endsSection({ view, query, project, signal }: PageRequest, line: BudgetWithStored): Promise<Markup> {
+  const { budget, spend, forecast } = line;
+  const { period, spent, completeThrough } = spend;
+  if (budget.per !== undefined || spent === undefined || completeThrough === undefined || completeThrough >= period.end)
+    return html``;
+  if (!query.has('ends'))
+    return html`<p class="actions"><a href="?ends=1#ends">Where does it end if what is unusual goes on, and if it stops now?</a></p>`;
+  const amount = amountIn(budget, period.name);
+  const answer = await view
+    .computed('ends of budgets', (work) => project.work.show('budgets', {}, work))
+    .catch((error: unknown) => refusal(error, signal).words);
+  if (typeof answer === 'string') return html`<section id="ends"><p class="state bad">${answer}</p></section>`;
+  const end = (answer as EndsAnswer).budgets.find(({ name }) => name === budget.name)?.end;
+  const mean = forecast.kind === 'none' || end?.ifStopped == null ? undefined : moneyText(forecast.mean);
+  const goesOn = end?.ifStopped == null ? 'nothing unusual goes on' : 'what is unusual goes on';
+  const ends = [
+    { words: goesOn, at: end?.expected },
+    ...(mean === end?.expected ? [] : [{ words: 'it goes on as likely as it does, as in the forecast', at: mean }]),
+    { words: 'it stops now', at: end?.ifStopped },
+  ].flatMap(({ words, at }) => {
+    if (at == null) return [];
+    return [{ words, at: moneyOf(at), daily: toSaveDaily({ period, amount, completeThrough, spent }, moneyOf(at)) }];
+  });
+  const daily = (saved: bigint | undefined) => (saved === undefined ? '' : amountCell(budget, saved, false));
+  return html`<section id="ends">${table(
+    `Where ${period.name} ends`,
+    [
+      { head: 'If', cell: ({ words }) => words },
+      { head: unitOf(budget), isNumber: true, cell: ({ at }) => amountCell(budget, at, false) },
+      { head: 'Above the budget', isNumber: true, cell: ({ at }) => amountCell(budget, at - amount, false) },
+      ...(ends.every((each) => each.daily === undefined)
+        ? []
+        : [{ head: 'To save a day', isNumber: true, cell: (each: (typeof ends)[number]) => daily(each.daily) }]),
+    ],
+    ends,
+    'It is not known.',
+  )}</section>`;
 }
 
 /** The last periods before the present one, each with its amount. */
