@@ -104,8 +104,8 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
   if (fact.isRestated) {
     return {
       ...head,
-      title: `${subject} had its usual cost after all`,
-      sentences: [`The platform corrected its numbers: the cost ${days} was not unusual.`],
+      title: `the cost of ${subject} is not unusual by the present numbers and rules`,
+      sentences: [`Since it was reported, the platform has corrected the cost ${days}, or the rules have changed.`],
     };
   }
   if (fact.isUsual === true) {

@@ -230,7 +230,9 @@ describe('the hourly watch', () => {
     const first = await evaluated('2026-09-10T10:00', runaway);
     const corrected = await evaluated('2026-09-10T11:00', usual, first.after);
     expect(corrected.told).toEqual([`resolved ${key}`]);
-    expect(anomalyOverWords(corrected.facts[0] as AnomalyFact).title).toBe('box had its usual cost after all');
+    expect(anomalyOverWords(corrected.facts[0] as AnomalyFact).title).toBe(
+      'the cost of box is not unusual by the present numbers and rules',
+    );
   });
 
   test('reports a runaway over midnight once, under the day on which it began', async () => {

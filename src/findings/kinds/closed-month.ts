@@ -62,7 +62,10 @@ export const closedMonth: DataKind<ClosedMonthFact, Row> = {
       ...moved,
     })),
   words: closedMonthWords,
-  over: ({ account, month }) => ({ title: `${month} of ${account} matches its closing total again`, sentences: [] }),
+  over: ({ account, month }) => ({
+    title: `${month} of ${account} is open again, or matches its closing total again`,
+    sentences: [],
+  }),
   step: (fact) => (fact.differs === undefined ? stepAfterCorrections(fact) : closeAgainStep(fact.differs)),
   amount: ({ cost }) => cost,
   size: ({ cost }) => Math.abs(Number(cost)),
