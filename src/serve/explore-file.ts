@@ -1,21 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
-import { writeAnswer } from '../reports/formats/index.ts';
 import { exportTypes } from '../tables/file-formats.ts';
 import { formatInstant } from '../time/time.ts';
-import { readSql } from '../warehouse/sql/index.ts';
-import { openScratch } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { type Choice, encodeValue, sharedOwner } from './dimensions.ts';
 import { type Answered, answer } from './explore.ts';
-import { addressOf, type ExploreFormat, hoursOf } from './explore-question.ts';
+import { addressOf, hoursOf } from './explore-question.ts';
 import { floorTo, nextOf, unitPrice } from './explored.ts';
 import type { Download, PageRequest } from './page.ts';
-
-/** How many rows are added at a time. */
-const batchRows = 5000;
+import { type PageFormat, rowsFile } from './rows-file.ts';
 
 /**
  * The numbers of a page of explore as a file, one row per bucket and group, as reports write it: CSV without formulas, XLSX
@@ -24,7 +16,7 @@ const batchRows = 5000;
  */
 export async function exploreFile(
   { view, query, signal }: Pick<PageRequest, 'view' | 'query' | 'signal'>,
-  format: ExploreFormat,
+  format: PageFormat,
 ): Promise<Download> {
   const state = await readBooksState(view);
   const { completeThrough, settledThrough } = state;
@@ -45,48 +37,32 @@ export async function exploreFile(
   return {
     name: `costs-by-${group}-${from}-${to}.${format}`,
     type: exportTypes[format],
-    body: await written(answered, format, { facts, signal }),
+    body: await rowsFile({ columns, rows: fileRows(answered), facts, title: 'costs', signal }, format),
   };
 }
 
-async function written(
-  answered: Answered,
-  format: ExploreFormat,
-  { facts, signal }: { readonly facts: Record<string, string>; readonly signal: AbortSignal },
-): Promise<Uint8Array> {
-  const folder = await mkdtemp(join(tmpdir(), 'costbook-explore-'));
-  try {
-    const scratch = await openScratch(folder);
-    try {
-      const connection = await scratch.connect(signal);
-      await connection.run(await readSql('serve', 'explored_rows'));
-      let batch: (string | null)[][] = [];
-      for (const row of fileRows(answered)) {
-        batch.push(row);
-        if (batch.length < batchRows) continue;
-        await connection.appendRows('explored_rows', batch);
-        batch = [];
-      }
-      await connection.appendRows('explored_rows', batch);
-      const path = join(folder, `answer.${format}`);
-      const question = { connection, query: await readSql('serve', 'explored_rows_in_order'), parameters: {} };
-      const options = { raw: false, parquetDecimals: 'exact', facts, title: 'costs', costColumn: 'cost' } as const;
-      await writeAnswer(question, { ...options, format, path });
-      return await readFile(path);
-    } finally {
-      scratch.close();
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+/** The columns of a file, in the order of `fileRows`. */
+const columns = [
+  { name: 'bucket_start', type: 'TIMESTAMP' },
+  { name: 'bucket_end', type: 'TIMESTAMP' },
+  { name: 'is_complete', type: 'BOOLEAN' },
+  { name: 'dimension', type: 'VARCHAR' },
+  { name: 'group_name', type: 'VARCHAR' },
+  { name: 'is_rest', type: 'BOOLEAN' },
+  { name: 'cost', type: 'DECIMAL(38,12)' },
+  { name: 'usage', type: 'DECIMAL(38,6)' },
+  { name: 'unit', type: 'VARCHAR' },
+  { name: 'usd_per_unit', type: 'DECIMAL(38,12)' },
+  { name: 'cost_before', type: 'DECIMAL(38,12)' },
+  { name: 'usage_before', type: 'DECIMAL(38,6)' },
+] as const;
 
-/** Rows with a cost now or in the window before, in the order of the columns of `explored_rows`. */
+/** Rows with a cost now or in the window before: by bucket, the largest group first and the rest last. */
 export function* fileRows({ asked, explored }: Answered): Generator<(string | null)[]> {
   const { step, groupBy, from, to } = asked;
-  for (const { key, isRest, unit, costs, usages, before } of explored.series) {
-    const name = isRest ? 'all others' : key === sharedOwner ? 'shared costs' : key === '' ? null : (key ?? null);
-    for (const [index, label] of explored.labels.entries()) {
+  for (const [index, label] of explored.labels.entries()) {
+    for (const { key, isRest, unit, costs, usages, before } of explored.series) {
+      const name = isRest ? 'all others' : key === sharedOwner ? 'shared costs' : key === '' ? null : (key ?? null);
       const [cost, costBefore] = [costs[index], before.costs[index]];
       if (cost === undefined && costBefore === undefined) continue;
       const start = Date.parse(label);

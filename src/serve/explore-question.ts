@@ -22,10 +22,6 @@ import {
 } from './dimensions.ts';
 import { type ExploreQuestion, floorTo, type Measure, measures, nextOf, type Step, steps } from './explored.ts';
 
-/** The files in which the numbers of a page of explore are. */
-export const exploreFormats = ['csv', 'xlsx', 'parquet'] as const;
-export type ExploreFormat = (typeof exploreFormats)[number];
-
 /** More bars cannot be told apart on a screen. */
 export const maxBuckets = 800;
 export const maxTop = 50;

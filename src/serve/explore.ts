@@ -13,7 +13,6 @@ import {
   type Asked,
   addressOf,
   type ExploreHours,
-  exploreFormats,
   hoursOf,
   readQuestion,
   shownTime,
@@ -36,6 +35,7 @@ import { figure, named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { searchForm } from './resource-search.ts';
+import { downloadLinks } from './rows-file.ts';
 
 /** The page on which any cost can be looked up: a range, a step, a dimension, filters. Its address is its state. */
 export async function explorePage({ view, query }: PageRequest): Promise<Page> {
@@ -67,10 +67,7 @@ ${
 }
 <section>${groupsTable(asked, explored)}
 <p class="empty">${windowWords(asked)}</p>
-<p class="actions">Download these numbers: ${exploreFormats.map(
-      (format) =>
-        html`<a href="${addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
-    )}</p></section>
+${downloadLinks((format) => addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`))}</section>
 ${await driversSection(view, asked)}`,
   };
 }

@@ -16,6 +16,7 @@ import { named, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Download, Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
+import { downloadLinks, type PageFormat } from './rows-file.ts';
 import { countWords, problem } from './sql.ts';
 
 const maxRows = 200;
@@ -116,8 +117,11 @@ ${result?.body ?? ''}
   };
 }
 
-/** The answer of the same report as CSV. */
-export async function reportFile({ parts, query, project, signal }: Omit<PageRequest, 'view'>): Promise<Download> {
+/** The answer of the same report as a file. */
+export async function reportFile(
+  { parts, query, project, signal }: Omit<PageRequest, 'view'>,
+  format: PageFormat,
+): Promise<Download> {
   const [part] = parts;
   const report = (await readReports(join(project.dir, 'sql'))).find(
     ({ name }) => part?.kind === 'name' && parts.length === 1 && name === part.name,
@@ -130,7 +134,7 @@ export async function reportFile({ parts, query, project, signal }: Omit<PageReq
     throw new UsageError(unknown.map((name) => `${named(name, '')}: expected ${expectedNames(report)}`));
   const rows = { parameters: given, maxRows: maxFileRows, sort: sortOf(report, query) };
   const ask = () => project.work.reportRows(report.name, rows, signal);
-  return answerFile(`${report.name}.csv`, ask, { command: `costbook report ${report.name}`, signal });
+  return answerFile(report.name, ask, { format, command: `costbook report ${report.name}`, signal });
 }
 
 function unknownReport(name: string, reports: readonly Report[]): Page {
@@ -237,7 +241,7 @@ async function answered(
       body: html`${answer.warnings.length === 0 ? '' : html`<section role="status"><ul class="plain">${answer.warnings.map((words) => html`<li class="state-line">${words}</li>`)}</ul></section>`}
 <section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer, { figures: figuresOf(report, given), sorted: { sort, address } })}
 ${answer.currency === undefined ? '' : currencyWords(answer.currency).map((words) => html`<p class="empty">${words}</p>`)}<p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`} "costbook report ${named(report.name, '')}" writes all rows as files.</p>
-<p class="actions"><a href="${address(sort, '/reports.csv')}" download>All rows as CSV</a></p></section>`,
+${downloadLinks((format) => address(sort, `/reports.${format}`))}</section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);

@@ -33,7 +33,6 @@ import { budgetPage, budgetsPage } from './budgets.ts';
 import { childWork, childWorkMs, type ProjectCommands } from './child-work.ts';
 import { explorePage } from './explore.ts';
 import { exploreFile } from './explore-file.ts';
-import { exploreFormats } from './explore-question.ts';
 import { openExportFile } from './export-files.ts';
 import { healthPage } from './health.ts';
 import { document, problemDocument } from './layout.ts';
@@ -49,6 +48,7 @@ import type { Download, Page, PageRequest } from './page.ts';
 import type { Project } from './project.ts';
 import { reportFile, reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
+import { pageFormats } from './rows-file.ts';
 import { savingsFile, savingsPage } from './savings.ts';
 import { addSignIn, type Env, identify } from './sign-in.ts';
 import { problem, sqlFile, sqlPage } from './sql.ts';
@@ -219,17 +219,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const limited = limitersByScope();
   addAgents(app, options, hosts, (context) => limitedBooksOf(context, { snapshots, limited, log: options.log }));
   addPages(app, limited, { options, snapshots, project, urls });
-  for (const format of exploreFormats) {
-    const make = (request: Pick<PageRequest, 'view' | 'query' | 'signal'>) => exploreFile(request, format);
-    app.get(`/explore.${format}`, (context) =>
-      limited(context, () => answerDownload(context, make, { snapshots, options })),
-    );
-  }
-  app.get('/savings.csv', (context) =>
-    limited(context, () => answerDownload(context, savingsFile, { snapshots, options })),
-  );
-  app.get('/sql.csv', (context) => answerOfAll(context, sqlFile, '/sql.csv', { options, project }));
-  app.get('/reports.csv/*', (context) => answerOfAll(context, reportFile, '/reports.csv', { options, project }));
+  addDownloads(app, limited, { options, snapshots, project });
   app.get('/exports', (context) => answerExport(context, dir));
   app.notFound((context) => say(context, noPage(context), 404));
   app.onError((error, context) => answerError(error, context, access, options.log));
@@ -269,6 +259,29 @@ function addPages(app: Hono<Env>, limited: ReturnType<typeof limitersByScope>, p
     const entry = shown === undefined ? undefined : entryOf(shown);
     return entry === undefined ? say(context, noPage(context), 404) : send(context, entry, context.req.path, shown);
   });
+}
+
+/** Adds the files with the numbers of pages. */
+function addDownloads(
+  app: Hono<Env>,
+  limited: ReturnType<typeof limitersByScope>,
+  place: Omit<PagePlace, 'urls'>,
+): void {
+  function addBooks(
+    path: string,
+    make: (request: Pick<PageRequest, 'view' | 'query' | 'signal'>) => Promise<Download>,
+  ) {
+    app.get(path, (context) => limited(context, () => answerDownload(context, make, place)));
+  }
+  addBooks('/savings.csv', savingsFile);
+  for (const format of pageFormats) {
+    addBooks(`/explore.${format}`, (request) => exploreFile(request, format));
+    const [sql, reports] = [`/sql.${format}`, `/reports.${format}`];
+    app.get(sql, (context) => answerOfAll(context, (request) => sqlFile(request, format), sql, place));
+    app.get(`${reports}/*`, (context) =>
+      answerOfAll(context, (request) => reportFile(request, format), reports, place),
+    );
+  }
 }
 
 /** What all pages are made from. */

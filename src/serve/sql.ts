@@ -9,6 +9,7 @@ import { type ChildWork, refusal } from './child-work.ts';
 import { figure, json } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Download, Page, PageRequest } from './page.ts';
+import { downloadLinks, type PageFormat } from './rows-file.ts';
 
 /** Longer ones do not fit an address; "costbook sql -f" runs them. */
 const maxQueryBytes = 8192;
@@ -73,7 +74,7 @@ async function answered(
       body: html`${drawn === undefined ? '' : figure(drawn.chart, { actions: drawn.actions })}
 <section class="answer">${answerTable(`Answer: ${countWords(answer)}`, answer, { sorted: { sort, address } })}
 <p class="empty">${answer.completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(answer.completeThrough)}.`}</p>
-<p class="actions"><a href="${address(sort, '/sql.csv')}" download>All rows as CSV</a></p></section>`,
+${downloadLinks((format) => address(sort, `/sql.${format}`))}</section>`,
     };
   } catch (error) {
     const { words, status } = refusal(error, signal);
@@ -81,14 +82,14 @@ async function answered(
   }
 }
 
-/** The answer to the same query as CSV. */
-export function sqlFile({ query, project, signal }: Omit<PageRequest, 'view'>): Promise<Download> {
+/** The answer to the same query as a file. */
+export function sqlFile({ query, project, signal }: Omit<PageRequest, 'view'>, format: PageFormat): Promise<Download> {
   const typed = typedIn(query);
   const fault = faultOf(typed);
   if (fault !== undefined) throw new UsageError(fault);
   const rows = { maxRows: maxFileRows, sort: query.get('sort') ?? '' };
   const ask = () => project.work.sql(typed, rows, signal);
-  return answerFile('answer.csv', ask, { command: 'costbook sql --out answer.csv', signal });
+  return answerFile('answer', ask, { format, command: `costbook sql --out answer.${format}`, signal });
 }
 
 function typedIn(query: URLSearchParams): string {

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { sumOf } from '../../src/money/money.ts';
 import { anomalyAddress, resourceAddress } from '../../src/text/dashboard-address.ts';
+import { figuresOfWorkbook } from '../../src/workbook/index.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 import { exampleFacts, exampleParts } from '../support/example-alerts.ts';
 import { runCli } from '../support/project.ts';
@@ -799,6 +802,25 @@ describe('the page of SQL', () => {
       const refused = await fileOf(wrong);
       expect([refused.status, refused.text.includes(words)], wrong).toEqual([400, true]);
     }
+    const typed = `select timestamp '2026-10-01 05:00' as at, date '2026-10-02' as day, 0.123456789012::decimal(38,12) as cost, 12345678901234567890::hugeint as n, [1, 2] as list, {'a': 'x"y'} as s, null as none, 1e-7 as d, '=1+1' as f`;
+    const bytes = async (format: string, name: string) => {
+      const answer = await fetch(`${served.url}/sql.${format}?${new URLSearchParams({ q: typed })}`);
+      expect([answer.status, answer.headers.get('content-disposition')]).toEqual([
+        200,
+        `attachment; filename="answer.${format}"`,
+      ]);
+      await writeFile(join(dir, name), Buffer.from(await answer.arrayBuffer()));
+    };
+    await bytes('parquet', 'asked.parquet');
+    await runCli(['sql', '--out', join(dir, 'told.parquet'), '--dir', dir, typed]);
+    const [asked, told] = await Promise.all(
+      ['asked', 'told'].map(async (name) =>
+        parquetReadObjects({ file: await asyncBufferFromFile(join(dir, `${name}.parquet`)), compressors }),
+      ),
+    );
+    expect(asked).toEqual(told);
+    await bytes('xlsx', 'asked.xlsx');
+    expect(await figuresOfWorkbook(join(dir, 'asked.xlsx'), 12)).toEqual({ rows: 1, cost: '0.123456789012' });
     const report = await served.get('/reports.csv/cost_by_workspace?month=2026-10');
     const rows = report.text.trim().split('\r\n');
     expect(rows[0]).toContain('workspace');
@@ -883,6 +905,8 @@ describe('every page', () => {
       '/sql?q=select+1',
       '/sql.csv?q=select+1',
       '/reports.csv/cost_by_workspace',
+      '/reports.xlsx/cost_by_workspace',
+      '/sql.parquet?q=select+1',
       '/exports?folder=own&file=own.csv',
     ])
       expect((await get(path)).status, path).toBe(404);
