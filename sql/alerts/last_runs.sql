@@ -1,6 +1,7 @@
 --! about: The last finished run of each command that fetches or writes something, alone or as a step of a job. Findings of
 --! about: checks and undelivered messages have their own alerts. A failed close ends when its month is closed, a failed step
---! about: when the same command succeeds alone. started_as is the command of the run as its user started it.
+--! about: when the same command succeeds, alone or as a step, or its job with other reports. started_as is the command of
+--! about: the run as its user started it.
 --! grain: command
 with by_themselves as (
   select command, run_number, 0 as position, outcome, exit_code, error, error_code, next_step, failures, ended_at
@@ -9,6 +10,13 @@ with by_themselves as (
 ),
 closed as (
   select strftime(billing_month, '%Y-%m') as month from ledger.closed_months
+),
+reported as (
+  select command, max(run_number) as run_number
+  from runs
+  semi join (from run_steps where step = 'report') as reports using (run_number)
+  where outcome = 'done'
+  group by command
 ),
 as_steps as (
   select
@@ -21,6 +29,14 @@ as_steps as (
     -- "close 2026-09" if the month was closed since.
     and not (
       step = 'close' and outcome <> 'done' and regexp_extract(command_line, '\d{4}-\d{2}') in (select month from closed)
+    )
+    -- A report whose options were corrected has another command: its job has succeeded with the new one only.
+    and not (
+      step = 'report' and outcome <> 'done' and exists (
+        from runs
+        join reported on reported.command = runs.command and reported.run_number > runs.run_number
+        where runs.run_number = run_steps.run_number
+      )
     )
 ),
 together as (

@@ -580,6 +580,21 @@ describe('facts about the data', () => {
     expect(await factsOf({ ...fresh, steps: [failed, leftOut, ...next] })).toMatchObject([
       { key: 'run/report%20focus', command: 'report focus', exitCode: 4 },
     ]);
+    // A report whose options were corrected is another command: the old one is over once its job succeeds with the new one.
+    const corrected = { ...report, command_line: 'report focus --month last', run_number: 3, outcome: 'done' };
+    const [before, after] = [2, 3].map((run_number) => ({ command: 'run nightly', run_number }));
+    const runs = [
+      { ...before, outcome: 'failed', exit_code: 4 },
+      { ...after, outcome: 'done' },
+    ];
+    const isOver = [...next, corrected];
+    expect(await factsOf({ ...fresh, steps: next, runs }), '--only ingest').toMatchObject([
+      { command: 'report focus' },
+    ]);
+    expect(await factsOf({ ...fresh, steps: isOver, runs: runs.slice(0, 1) })).toMatchObject([
+      { command: 'report focus' },
+    ]);
+    expect(await factsOf({ ...fresh, steps: isOver, runs })).toEqual([]);
     // By itself or as a step, it is the same ingest.
     const byItself = { command: 'ingest', run_number: 2, outcome: 'done', exit_code: 0, error: null };
     expect(await factsOf({ ...fresh, steps: [failed], runs: [byItself] })).toEqual([]);

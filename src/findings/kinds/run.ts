@@ -110,7 +110,7 @@ export const run: DataKind<RunFact, LastRun> = {
     fields: runFields(fact),
   }),
   over: ({ key, command, failures: [first], completeThrough }) => ({
-    title: key === diskKey ? fullDiskWords(first?.code).over : `${command} succeeds again`,
+    title: key === diskKey ? fullDiskWords(first?.code).over : `${command} no longer fails`,
     sentences:
       command === 'ingest' && completeThrough !== null
         ? [`All costs before ${completeThrough} are in the books again.`]
