@@ -14,11 +14,11 @@ export interface ExpectedBand {
   readonly unusual: readonly number[];
 }
 
-/** Costs as a line within the band of what is usual; unusual days are marked. */
+/** Costs as a line within the band of what is usual, a step a day, as it decides; unusual days are marked. */
 export function expectedBand(chart: ExpectedBand, theme: Theme): EChartsCoreOption {
   const { labels, cost, expected, low, high, unusual } = chart;
   const [own = theme.text] = theme.series;
-  const quiet = { type: 'line', symbol: 'none', silent: true, itemStyle: { color: theme.rest } };
+  const quiet = { type: 'line', step: 'middle', symbol: 'none', silent: true, itemStyle: { color: theme.rest } };
   return {
     ...frame(theme, []),
     xAxis: { ...categories(labels, theme), boundaryGap: false },

@@ -37,6 +37,13 @@ export function deploymentsBeforeTable(deployments: string | null): Markup {
   );
 }
 
+/** `deployed revision 7; memory 2048 → 4096 MB`. Each part is shortened on its own, so that a long name hides no setting. */
+export function deploymentWords(row: Deployment): string {
+  return [eventWords(row) ?? 'changed', ...row.settings.map((setting) => settingWords([setting]))]
+    .map((words) => named(words, ''))
+    .join('; ');
+}
+
 function moreWords(more: number): Markup | string {
   return more <= 0
     ? ''
@@ -47,11 +54,7 @@ const columns = [
   { head: 'When', cell: (row: Deployment) => html`<span class="state">${whenWords(row)}</span>` },
   {
     head: 'What',
-    // Each part is shortened on its own, so that a long name hides no setting.
-    cell: (row: Deployment) =>
-      [eventWords(row) ?? 'changed', ...row.settings.map((setting) => settingWords([setting]))]
-        .map((words) => named(words, ''))
-        .join('; '),
+    cell: deploymentWords,
   },
   { head: 'Message', cell: ({ event }: Deployment) => named(event?.message, '') },
 ];

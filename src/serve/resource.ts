@@ -1,3 +1,4 @@
+import { deploymentsOf } from '../anomalies/index.ts';
 import { type Chart, costOverTime, keysOf, pageTheme } from '../charts/index.ts';
 import type { AddressPart } from '../text/dashboard-address.ts';
 import { type BooksKnown, comparedWith } from '../time/compared.ts';
@@ -14,7 +15,7 @@ import {
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView, Scope } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { deploymentsTable } from './deployments.ts';
+import { deploymentsTable, deploymentWords } from './deployments.ts';
 import { only } from './dimensions.ts';
 import { actionsOf } from './explore-actions.ts';
 import { type Asked, addressOf, beforeOf, narrowed } from './explore-question.ts';
@@ -101,7 +102,12 @@ ${tiles(asked, explored, { states, owners, use: use[0], scope: view.scope })}
       ([key, { name }]) =>
         html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
     )}</nav>
-${figure(chartOf(question, explored, { states, completeThrough: state.completeThrough, names }), { height: 300, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}
+${figure(
+  chartOf(question, explored, {
+    ...{ states, deployments, completeThrough: state.completeThrough, names },
+  }),
+  { height: 300, actions: actionsOf(asked, explored), details: longDetails(asked, explored) },
+)}
 <section>${dimensionsTable(asked, explored)}</section>
 <section>${deploymentsTable(deployments)}</section>
 <section>${statesTable(states)}</section>
@@ -249,16 +255,25 @@ function chartOf(
   { labels, series, total, sql }: Explored,
   {
     states,
+    deployments,
     completeThrough,
     names: { name },
-  }: { readonly states: readonly SqlRow[]; readonly completeThrough: string; readonly names: ResourceNames },
+  }: {
+    readonly states: readonly SqlRow[];
+    readonly deployments: readonly SqlRow[];
+    readonly completeThrough: string;
+    readonly names: ResourceNames;
+  },
 ): Chart {
-  const marks = states.flatMap((state, place) => {
-    const words = changeWords(state, stateBefore(states, place));
-    const index = labels.indexOf(formatInstant(floorTo(Date.parse(String(state['valid_from'])), step)));
-    // Its first state is no change.
-    return index < 0 || words === undefined ? [] : [{ index, name: words }];
-  });
+  // Its first state is no change.
+  const changes = states.map(
+    (state, place) => [state['valid_from'], changeWords(state, stateBefore(states, place))] as const,
+  );
+  const deployed = deploymentsOf(deployments).map((row) => [row.by, deploymentWords(row)] as const);
+  const words = labels.map((): string[] => []);
+  for (const [at, what] of [...deployed, ...changes])
+    if (what !== undefined) words[labels.indexOf(formatInstant(floorTo(Date.parse(String(at)), step)))]?.push(what);
+  const marks = words.flatMap((each, index) => (each.length === 0 ? [] : [{ index, name: marksOf(each) }]));
   const [largest] = series;
   const isCut = step === 'month' || to % dayMs !== 0;
   return {
@@ -270,7 +285,7 @@ function chartOf(
     description: `Cost by ${step} and billing dimension. ${series.map((each) => `${each.name}: ${amount(each.total)} USD`).join('. ')}.`,
     sql,
     completeThrough,
-    keys: [...keysOf(series), ...(marks.length > 0 ? [{ name: 'its state changed', look: 'mark' }] : [])],
+    keys: [...keysOf(series), ...(marks.length > 0 ? [{ name: 'deployed or changed', look: 'mark' }] : [])],
     option: costOverTime(
       {
         marks,
@@ -282,6 +297,14 @@ function chartOf(
       pageTheme,
     ),
   };
+}
+
+const maxMarked = 3;
+
+/** What happened in one bucket: the newest, and how much more. */
+function marksOf(words: readonly string[]): string {
+  const more = words.length - maxMarked;
+  return [...words.slice(0, maxMarked), ...(more > 0 ? [`and ${more} more`] : [])].join(' · ');
 }
 
 function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored): Markup {

@@ -471,12 +471,21 @@ describe('the page of a resource', () => {
     ]);
   });
 
-  test('marks when its state changed, and what', async () => {
+  test('marks on its chart when it was deployed and when its state changed, and what', async () => {
     const { status, text } = await served.get('/resource/sandbox/north/box', as(tokens.ALL_TOKEN));
     expect(status).toBe(200);
     expect(text).toContain('label service old → new');
     expect(text).toContain('region eu → us');
-    expect(text).toContain('its state changed');
+    expect(text).toContain('deployed or changed');
+    const marksOf = (page: string) => {
+      const [, option = ''] = /id="cost-option">(.*?)<\/script>/s.exec(page) ?? [];
+      const { series } = JSON.parse(option) as { series: { id: string; data: { name: string }[] }[] };
+      return series.find(({ id }) => id === 'marks')?.data.map(({ name }) => name) ?? [];
+    };
+    expect(marksOf(text).some((name) => name.includes('label service old → new'))).toBe(true);
+    const moved = await served.get('/resource/sandbox/north/moved', as(tokens.ALL_TOKEN));
+    const deployed = marksOf(moved.text).filter((name) => name.includes('-revision'));
+    expect(deployed.map((name) => /(first|later)-revision/.exec(name)?.[1])).toEqual(['first', 'later']);
   });
 
   test('shows an owner no state of the time after it', async () => {
