@@ -56,10 +56,11 @@ export async function askQuery(options: {
       return count;
     } catch (error) {
       if (error instanceof RefusedAnswerError) throw error.at(place);
-      if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
+      if (!(error instanceof CursorRefusedError)) throw error;
+      if (restarts >= maxRestarts) throw error.afterRestarts();
       options.log.warn('query.restarted', 'The platform refused a cursor; starting the query again', {
         about,
-        reason: error.message,
+        reason: error.found,
       });
       await landing.restart(query);
       await sink.restart();

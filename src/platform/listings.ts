@@ -338,11 +338,12 @@ export function openListings(client: Client, log: Log, { namesInQuery = true } =
           return;
         } catch (error) {
           if (fallsBack(error, aboutListing) || leavesQuery(error, workspace)) continue;
-          if (!(error instanceof CursorRefusedError) || restarts >= maxRestarts) throw error;
+          if (!(error instanceof CursorRefusedError)) throw error;
+          if (restarts >= maxRestarts) throw error.afterRestarts();
           restarts += 1;
           log.warn('listing.restarted', 'The platform refused a cursor; starting the listing again', {
             about: aboutListing,
-            reason: error.message,
+            reason: error.found,
           });
         }
       }

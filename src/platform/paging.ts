@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PlatformError, RefusedAnswerError } from '../base/errors.ts';
+import { waitForPlatform } from '../base/next-step.ts';
 import { answerLimits } from './interface/limits.ts';
 
 /** The part of a page that paging needs. */
@@ -12,7 +13,13 @@ export interface Page {
 }
 
 /** A page chain whose cursor the platform no longer accepts; restarting from page one may succeed. */
-export class CursorRefusedError extends PlatformError {}
+export class CursorRefusedError extends PlatformError {
+  /** This refusal after the last restart of a run: the request was right, and a later run gets other cursors. */
+  afterRestarts(): CursorRefusedError {
+    const { found, status, code } = this;
+    return new CursorRefusedError(found, { status, code, cause: this, next: waitForPlatform });
+  }
+}
 
 /**
  * Follows cursors to the last page, up to `maxPages`. `ask` fetches one page, numbered from 1, with the cursor that
