@@ -76,7 +76,8 @@ export async function evaluateAlerts(
 function notStored(alert: UnstoredAlert, known: readonly KnownAlert[]): UnstoredAlert | undefined {
   const stored = known.find(({ key }) => key === alert.fact.key);
   if (stored === undefined) return { ...alert, occurrence: Math.max(1, alert.occurrence) };
-  // An empty file does not say which occurrence it is.
-  if (alert.occurrence === 0) return stored.isOpen ? undefined : { ...alert, occurrence: stored.occurrence + 1 };
-  return stored.occurrence >= alert.occurrence ? undefined : alert;
+  if (alert.occurrence > stored.occurrence) return alert;
+  // Without books, or in an empty file, nothing says which occurrence it is: one that was raised before it is another one.
+  const isIt = stored.isOpen || (alert.occurrence > 0 && stored.raisedAt >= Date.parse(alert.state.at));
+  return isIt ? undefined : { ...alert, occurrence: stored.occurrence + 1 };
 }

@@ -382,6 +382,14 @@ describe.concurrent('books that cannot be written', () => {
     expect((await run('repair')).exitCode).toBe(0);
     expect((await run('alert')).exitCode).toBe(0);
     expect(transitions(sink)).toEqual(['books raised', 'books raised', 'books resolved']);
+
+    // Without warehouse and snapshot nothing says how often they were damaged before: their end is reported as well.
+    const nextNight = ['--now', '2026-09-13T12:30:00Z'];
+    for (const file of ['warehouse.duckdb', 'costbook.duckdb']) await rm(join(dir, 'data', file));
+    expect((await run('alert', ...nextNight)).exitCode).toBe(4);
+    expect((await run('repair', ...nextNight)).exitCode).toBe(0);
+    expect((await run('alert', ...nextNight)).exitCode).toBe(0);
+    expect(transitions(sink).slice(3)).toEqual(['books raised', 'books resolved']);
   });
 
   test('are reported again under the same id if the sink refused the message', async () => {
