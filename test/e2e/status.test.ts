@@ -206,7 +206,7 @@ describe('the screen', () => {
     expect(told.restated).toEqual({ hours: 3, cost: '2.623456789000' });
     expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, waiting: [], list: [] });
     const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
-    expect(stdout).toContain('changed after loading in the last 7 days: 3 hourly costs, +2.62 USD');
+    expect(stdout).toContain('the platform changed 3 hourly costs in the last 7 days, +2.62 USD');
   });
 });
 
