@@ -2,7 +2,11 @@
 select
   accounts.account,
   accounts.role,
-  strftime(accounts.complete_through, '%Y-%m-%d %H:%M') as complete_through,
+  concat_ws(
+    ', ',
+    coalesce(strftime(accounts.complete_through, '%Y-%m-%d %H:%M'), 'nothing yet'),
+    case when accounts.ended_at is not null then 'no longer configured' end
+  ) as complete_through,
   (select count(*) from ledger.unproven as unproven where unproven.account = accounts.account and not unproven.is_young) as unproven
 from accounts
 order by accounts.account;

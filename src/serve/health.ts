@@ -38,7 +38,7 @@ ${calendar}
       'Accounts',
       [
         { head: 'Account', cell: (row) => named(String(row['account']), '') },
-        { head: 'Complete through', cell: (row) => String(row['complete_through'] ?? 'nothing yet') },
+        { head: 'Complete through', cell: (row) => String(row['complete_through']) },
         { head: 'Unproven windows', isNumber: true, cell: (row) => Number(row['unproven']) },
         { head: 'Role', cell: (row) => String(row['role'] ?? 'not known yet') },
       ],
