@@ -334,8 +334,13 @@ function silenceWords(fact: AnomalyFact): string[] {
   if (!isUp || isOver || feedback.some(({ as }) => as !== 'fixed')) return [];
   const pace = hours?.pace ?? (firstDay === lastDay ? fact.pace : undefined);
   const bar = roughly(barAbove(wholeDay(largestDay ?? cost, expected, pace)));
+  const ended = fact.formerlyExcluded;
+  const later = ended === undefined ? 'If it is intended' : 'If it is intended from now on';
   return [
-    `If it is intended, run "costbook alerts ack ${shellWord(fact.key)} --as expected". ` +
+    ...(ended === undefined
+      ? []
+      : [`If "${ended.reason}" goes on, give that exclusion a later day in jobs/budgets.yaml.`]),
+    `${later}, run "costbook alerts ack ${shellWord(fact.key)} --as expected". ` +
       `Costbook then reports it again only above about ${bar} a day.`,
   ];
 }

@@ -108,7 +108,7 @@ export const shrunkListingStep: NextStep = act(
 
 /** The next step if the token may not read listings. */
 export const refusedListingStep: NextStep = act(
-  'use a token that may also list the resources of these workspaces: the role in the account alone does not allow it. An admin of the workspaces can make one. Or set inventory: false in costbook.yaml: costs then have no labels, and no owners by them.',
+  'ask an admin of these workspaces to let the user of this token in, or use a token that may list their resources and has the same role in the account: that role alone does not allow it. Or set inventory: false in costbook.yaml: costs then have no labels, and no owners by them.',
 );
 
 /** The next step if the platform does not take the workspace that a listing is asked for. */

@@ -135,7 +135,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     if (Number(account.unknownWorkspaceCost) !== 0) {
       lines.push(`  workspace unknown  ${account.unknownWorkspaceCost} USD (rows without uuid, fetched as member)`);
     }
-    lines.push(...resourceLines(account).map((line) => forTerminal(line)));
+    lines.push(...resourceLines(account, status.alerts).map((line) => forTerminal(line)));
     if (account.unproven.length === 0) lines.push(`  unproven           ${paint('green', 'nothing')}`);
     lines.push(...unprovenLines(account.unproven).map((line) => paint('red', line)));
     lines.push(...youngLines(account.postponed).map((line) => paint('yellow', line)));
@@ -160,7 +160,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     const hours = counted(restated.hours, 'hourly cost');
     const but = closed === null ? '' : ' but those of closed months';
     lines.push(
-      `the platform changed ${hours} in the last ${restatedDays} days, ${usd(restated.cost, true)}: all numbers${but} include it ("costbook restatements")`,
+      `the platform changed ${hours} of ${restated.firstDay}${restated.lastDay === restated.firstDay ? '' : ` to ${restated.lastDay}`} in the last ${restatedDays} days, ${usd(restated.cost, true)}: all numbers${but} include it ("costbook restatements" lists them)`,
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
@@ -181,7 +181,7 @@ const sourceWords = { labels: 'labels', mounts: 'mounts', names: 'name rules', d
 const workspacesShown = 3;
 
 /** What listings explain of an account's costs. */
-function resourceLines({ resources }: Status['accounts'][number]): string[] {
+function resourceLines({ account, resources }: Status['accounts'][number], { list }: Status['alerts']): string[] {
   if (resources === null) return [];
   const { expected, listed, listedAt, hasRules, bySource, neverListed } = resources;
   const parts = Object.entries(sourceWords).flatMap(([source, words]) => {
@@ -192,7 +192,7 @@ function resourceLines({ resources }: Status['accounts'][number]): string[] {
   const more = named.length > workspacesShown ? ` and ${named.length - workspacesShown} more` : '';
   return [
     listedAt === null
-      ? '  resources          no listing was read yet, or inventory is off: names of people, labels and states are unknown'
+      ? `  resources          ${list.some(({ key }) => key === `listings/${account}`) ? 'no listing could be read' : 'not listed, as inventory is off or has just been turned on'}: names of people, labels and states are unknown`
       : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, last at ${listedAt}`,
     ...(parts.length === 0
       ? []

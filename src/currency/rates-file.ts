@@ -24,12 +24,12 @@ export interface Rate {
 const columns = ['date', 'rate'] as const;
 
 /** The rates of the file that the setting names, oldest first. Throws one UsageError that lists every mistake. */
-export function readRates({ rates, where }: CurrencySettings, dir: string): readonly Rate[] {
+export function readRates({ code, rates, where }: CurrencySettings, dir: string): readonly Rate[] {
   const problems = gatherProblems();
   const file = isAbsolute(rates) ? rates : join(dir, rates);
   const text = readTextFile(
     file,
-    'the rates that the setting currency names (a line date,rate, then lines such as 2026-10-30,0.922)',
+    `the rates that the setting currency names (a line date,rate, then lines such as 2026-10-30,0.922: from that day to the next line, 1 USD is 0.922 ${code})`,
     problems,
   );
   const found = text === undefined ? [] : parseRates(text, file, problems);

@@ -1,7 +1,7 @@
 import type { WaitingAlert } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
-import { act, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
+import { act, asClause, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
 import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
 import { fullDiskRemedy } from '../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
@@ -179,12 +179,19 @@ function reasonOf(failures: Parameters<typeof shortly>[0]): string {
 }
 
 /** Accounts whose hours do not match the platform's totals. */
-function unprovenProblems({ accounts }: ProblemsAsked): readonly Problem[] {
+function unprovenProblems({ accounts, alerts }: ProblemsAsked): readonly Problem[] {
   return accounts
     .filter(({ unproven }) => unproven.length > 0)
-    .map(({ account, isConfigured, unproven }) =>
+    .map(({ account, isConfigured, unproven }) => ({
+      ...{ isConfigured, unproven, account, key: keyOfFinding('unproven', account) },
+    }))
+    .map(({ account, isConfigured, unproven, key }) =>
       problemOf({
-        ...{ key: keyOfFinding('unproven', account), subject: 'books', exitCode: exitCodes.unproven },
+        ...{ key, subject: 'books', exitCode: exitCodes.unproven },
+        // What reports lack is often more than what differs.
+        follows: alerts.list.flatMap((alert) =>
+          alert.key === key && alert.detail !== undefined ? asClause(alert.detail) : [],
+        ),
         found: unprovenWords(`account ${account}`, unproven),
         next: unprovenStepAfter(unproven, { isConfigured }),
         isUntrusted: true,

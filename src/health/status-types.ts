@@ -96,7 +96,13 @@ export interface Status {
   /** What an export shows of books before these, and the step; null if there is no trace of any. */
   readonly earlierBooks: { readonly found: string; readonly next: string; readonly step: NextStep } | null;
   /** Past costs that changed in the last seven days. */
-  readonly restated: { readonly hours: number; readonly cost: string };
+  readonly restated: {
+    readonly hours: number;
+    readonly cost: string;
+    /** The days of these costs, `2026-10-12`; null if there are none. */
+    readonly firstDay: string | null;
+    readonly lastDay: string | null;
+  };
   readonly alerts: {
     readonly open: number;
     readonly critical: number;

@@ -150,7 +150,10 @@ async function readBooks(
     closed: last === undefined ? null : { month: formatMonth(last.month), closedAt: formatInstant(last.closedAt) },
     moved: last === undefined ? [] : await movedMonths(connection),
     revokedExports: (await asked.exportsOfRevoked?.(await revokedCloses(connection))) ?? [],
-    restated: { hours: Number(restated['hours']), cost: String(restated['cost']) },
+    restated: {
+      ...{ hours: Number(restated['hours']), cost: String(restated['cost']) },
+      ...{ firstDay: textOrNull(restated['first_day']), lastDay: textOrNull(restated['last_day']) },
+    },
     alerts: {
       open: open.length,
       critical: open.filter(({ severity }) => severity === 'critical').length,

@@ -203,10 +203,10 @@ describe('the screen', () => {
     const later = await startScriptedPlatform(facts.map((fact) => ({ ...fact, cost: fact.cost * 2 })));
     await ingest(dir, later, { now: anHourLater, args: ['--refetch'] });
     const told = await status(dir, anHourLater);
-    expect(told.restated).toEqual({ hours: 3, cost: '2.623456789000' });
+    expect(told.restated).toMatchObject({ hours: 3, cost: '2.623456789000', firstDay: '2026-09-02' });
     expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, waiting: [], list: [] });
     const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
-    expect(stdout).toContain('the platform changed 3 hourly costs in the last 7 days, +2.62 USD');
+    expect(stdout).toContain('in the last 7 days, +2.62 USD: all numbers include it');
   });
 });
 

@@ -45,13 +45,15 @@ export const silent: DataKind<SilentFact, Row> = {
   isLookedFor: isRead,
   // Another time without costs is news; that one goes on is not.
   causes: ({ times }) => times.map(({ start }) => start).toReversed(),
-  words: ({ account, times, usualCost }) => {
+  words: ({ account, times, usualCost, completeThrough }) => {
     const [newest] = times;
+    const goesOn = newest?.end === completeThrough;
+    const since = goesOn ? `since ${newest?.start}` : `from ${newest?.start} to ${newest?.end}`;
     const more = times.length > 1 ? ` and at ${counted(times.length - 1, 'earlier time')}` : '';
     return {
-      title: `About ${roughly(moneyOf(usualCost))} may be missing: ${account} has no cost from ${newest?.start} to ${newest?.end}${more}`,
+      title: `About ${roughly(moneyOf(usualCost))} may be missing: ${account} has no cost ${since}${more}`,
       sentences: [
-        "That much is usual in as many hours. The platform's totals show none either, so the books match them: either everything was stopped, or the platform shows these costs late, or it has lost them.",
+        `That much is usual in as many hours${goesOn ? `, until ${newest?.end}, the last hour read` : ''}. The platform's totals show none either, so the books match them: either everything was stopped, or the platform shows these costs late, or it has lost them.`,
       ],
       ...(times.length > 1 && {
         list: {
