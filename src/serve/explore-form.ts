@@ -73,7 +73,7 @@ export function exploreForm(asked: Asked, choices: Choices): Markup {
 <label>Measure <select name="measure">${measures.map((each) => option(each, measureWords[each], each === measure))}</select></label>
 <label>As <select name="shape">${shapes.map((each) => option(each, shapeWords[each], each === shape))}</select></label>
 <label>Compare with <select name="compare">${comparisons.map((each) => option(each, compareWords[each], each === compare))}</select></label>
-<label>or with the time from ${time('against', against === undefined ? '' : shownTime(against))}</label>
+<label>or with the period since ${time('against', against === undefined ? '' : shownTime(against))}</label>
 <label>Groups <input type="number" name="top" value="${top}" min="1" max="${maxTop}" size="3"></label>
 <div class="break"></div>
 ${usual.map(choice)}
