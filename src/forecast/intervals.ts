@@ -34,7 +34,10 @@ const ofSums: Belief = { power: 2, leastPower: 0.8, mostPower: 3.2, normalFolds:
 const mostAlike = 0.6;
 
 /** Degrees of freedom of the spread before any fold. */
-const priorDegrees = 1;
+const priorDegrees = 2;
+
+/** That sizes grow by a power of the step weighs as much as this many independent folds. */
+const powerFolds = 3;
 
 /** Margins of single steps, from the errors at each. */
 export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
@@ -80,7 +83,7 @@ function marginsAlong(
   independentAt: (step: number) => number,
 ): Margin[] {
   const independent = independentAt(horizon - 1);
-  const sizes = sizesOf(folds, horizon, belief, independent);
+  const sizes = sizesOf(folds, horizon, belief, independentAt);
   if (sizes === undefined) return Array.from({ length: horizon }, () => [0, 0]);
   const units: number[] = [];
   const weights: number[] = [];
@@ -103,12 +106,20 @@ function marginsAlong(
   });
 }
 
-/** The root mean square of errors at each step, as a power of the step; undefined if all errors are 0. */
-function sizesOf(folds: readonly Fold[], horizon: number, belief: Belief, independent: number): number[] | undefined {
+/**
+ * The root mean square of errors at each step, between its own and a power of the step: within a day, errors do not grow
+ * by a power. Undefined if all errors are 0.
+ */
+function sizesOf(
+  folds: readonly Fold[],
+  horizon: number,
+  belief: Belief,
+  independentAt: (step: number) => number,
+): number[] | undefined {
   // The line log(mean square) = start + power × log(step + 1), by least squares.
   let [weights, x1, y1, xx, xy] = [0, 0, 0, 0, 0];
-  for (let step = 0; step < horizon; step += 1) {
-    const { square, count } = meanSquareAt(folds, step);
+  const squares = Array.from({ length: horizon }, (_, step) => meanSquareAt(folds, step));
+  for (const [step, { square, count }] of squares.entries()) {
     if (!(square > 0)) continue;
     const [x, y, weight] = [Math.log(step + 1), Math.log(square), count];
     weights += weight;
@@ -119,11 +130,16 @@ function sizesOf(folds: readonly Fold[], horizon: number, belief: Belief, indepe
   }
   if (weights === 0) return undefined;
   const spread = Math.max(0, xx - (x1 * x1) / weights);
-  const prior = Math.max(spread, 1e-9) / Math.max(0.25, independent);
+  const prior = Math.max(spread, 1e-9) / Math.max(0.25, independentAt(horizon - 1));
   const found = (xy - (x1 * y1) / weights + prior * belief.power) / (spread + prior);
   const power = Math.min(belief.mostPower, Math.max(belief.leastPower, found));
   const start = (y1 - power * x1) / weights;
-  return Array.from({ length: horizon }, (_, step) => Math.exp((start + power * Math.log(step + 1)) / 2));
+  return squares.map(({ square }, step) => {
+    const line = start + power * Math.log(step + 1);
+    const independent = independentAt(step);
+    const share = square > 0 ? independent / (independent + powerFolds) : 0;
+    return Math.exp((share > 0 ? line + share * (Math.log(square) - line) : line) / 2);
+  });
 }
 
 function meanSquareAt(folds: readonly Fold[], step: number): { square: number; count: number } {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { type Forecast, forecastSeries, type SeriesForecast } from '../../src/forecast/forecast.ts';
+import { sumMargins } from '../../src/forecast/intervals.ts';
 import { normalQuantile, quantilesByWeight, studentQuantile } from '../../src/forecast/numbers.ts';
 import { stepsAfter } from '../../src/forecast/step.ts';
 import { chance, syntheticSeries } from '../bench/synthetic-series.ts';
@@ -337,6 +338,25 @@ describe('forecastSeries(history, horizon)', () => {
         'seasons: 2.5 is not a whole number of at least 2',
       ].join('\n'),
     );
+  });
+});
+
+describe('sumMargins(folds, horizon, level)', () => {
+  test('are as wide at each step as errors were there, if these come back within a day and then grow', () => {
+    const random = chance(11);
+    // As the sums of hours do: far off by noon, nearly right after the day, and far off after two.
+    const growth = Array.from({ length: 48 }, (_, hour) =>
+      hour < 24 ? 1 + Math.sin((Math.PI * hour) / 24) : hour / 8,
+    );
+    const folds = Array.from({ length: 40 }, (_, index) => {
+      const size = random.normal();
+      return { back: 48 * (index + 1), weight: 1, errors: growth.map((by) => by * size) };
+    });
+    const margins = sumMargins(folds, 48, 0.8);
+    const widths = [0, 12, 24, 47].map(
+      (hour) => ((margins[hour]?.[1] ?? 0) - (margins[hour]?.[0] ?? 0)) / (growth[hour] ?? 1),
+    );
+    expect(Math.max(...widths) / Math.min(...widths)).toBeLessThan(1.1);
   });
 });
 
