@@ -162,8 +162,10 @@ export function learnBaseline(
   const sparse = learnSparse(every, nature === 'young' ? youngNoise : undefined);
   const expectationOf: Baseline['expectationOf'] = (day) => {
     const shift = priceShiftAt(disturbances, day);
-    if (nature === 'young')
-      return { expected: Math.exp(sparse.middle + shift), low: 0, high: Math.exp(sparse.high + shift) };
+    if (nature === 'young') {
+      const low = every.length === days.length ? Math.exp(sparse.low + shift) : 0;
+      return { expected: Math.exp(sparse.middle + shift), low, high: Math.exp(sparse.high + shift) };
+    }
     if (model === undefined || nature !== 'steady' || isWeekdayUsed[weekdayOf(day)] !== true) {
       return { expected: 0, low: 0, high: Math.exp(sparse.high + shift) };
     }
@@ -416,11 +418,10 @@ function learnSparse(days: readonly KnownDay[], leastSparse = 0.25) {
   const logs = days.map(({ cost, priceShift }) => Math.log(cost) - priceShift);
   const noise = Math.max(leastSparse, logs.length >= 4 ? spreadOf(logs) : 0.5);
   const middle = median(logs);
-  const high = Math.max(
-    Math.max(...logs) + Math.log(1.3),
-    middle + sparseDeviations * noise * (1 + fewDays / logs.length),
-  );
-  return { noise, middle, high };
+  const reach = sparseDeviations * noise * (1 + fewDays / logs.length);
+  const high = Math.max(Math.max(...logs) + Math.log(1.3), middle + reach);
+  const low = Math.min(Math.min(...logs) - Math.log(1.3), middle - reach);
+  return { noise, middle, low, high };
 }
 
 /**

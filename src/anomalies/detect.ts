@@ -323,7 +323,8 @@ function beginningOf(view: View, isQuiet: IsQuiet, rules: DetectionRules): Episo
     const isKnown = (baseline.firstCostDay ?? day) - oldest >= rules.minDays;
     const isNotified = episodes.some(({ kind, firstDay }) => kind === 'new' && firstDay >= day - rules.minDays);
     if (isKnown && !isNotified && cost >= rules.minAmount) return begin('new', true, day);
-    if (isKnown || day - (baseline.firstCostDay ?? day) < youngDays) return undefined;
+    // What ran for some days only is not missing after them.
+    if (isKnown || isGone(view) || day - (baseline.firstCostDay ?? day) < youngDays) return undefined;
   }
   if (isHigh(cost, day, baseline, rules)) {
     const alike = episodes.filter(

@@ -579,6 +579,14 @@ describe('a scope', () => {
     expect(days([...calm, 140, 105])).toEqual([]);
     expect(days([...calm.slice(0, 6), 260, 105])).toEqual([]);
   });
+  test('that is younger than two weeks is reported if a day is far below all of its days, and not if it ends or pauses', () => {
+    const calm = Array.from({ length: 9 }, (_, day) => 100 + 5 * (day % 3));
+    expect(days([...calm, 40, 105])).toEqual(['dip down 9, told 9, open']);
+    expect(days([...calm, 75, 105])).toEqual([]);
+    expect(days([...calm.slice(0, 6), 40, 105])).toEqual([]);
+    expect(days([...calm, 0, 0, 0])).toEqual([]);
+    expect(days([...calm.slice(0, 8), 0, 40])).toEqual([]);
+  });
   test('that spikes from a lower level is reported on the day of the spike', () => {
     expect(days([...many(30, 100), ...many(8, 50), 300, ...many(5, 100)])).toEqual([
       'step down 30, told 30, over',
