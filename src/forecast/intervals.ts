@@ -17,9 +17,7 @@ export type Margin = readonly [below: number, above: number];
  * series (eleven families, by seed).
  */
 interface Belief {
-  /**
-   * The power of the step with which the mean square grows: 1 for sums of independent errors, 3 for a wandering level.
-   */
+  /** With which power of the step the mean square grows: 1 for sums of independent errors, 3 for a wandering level. */
   readonly power: number;
   readonly leastPower: number;
   readonly mostPower: number;
@@ -36,8 +34,11 @@ const mostAlike = 0.6;
 /** Degrees of freedom of the spread before any fold. */
 const priorDegrees = 2;
 
-/** That sizes grow by a power of the step weighs as much as this many independent folds. */
+/** That sizes grow by a power of the step weighs as much as this many independent folds: within a day, they do not. */
 const powerFolds = 3;
+
+/** How many folds tell something of their own, by step or by number of steps. */
+type Independent = (steps: number) => number;
 
 /** Margins of single steps, from the errors at each. */
 export function pointMargins(folds: readonly Fold[], horizon: number, level: number): Margin[] {
@@ -54,7 +55,7 @@ export function sumMargins(folds: readonly Fold[], horizon: number, level: numbe
  * How many windows of some steps tell something of their own: those that do not overlap, and fewer if errors resemble
  * those of the window of `length` steps before.
  */
-function independentOf(folds: readonly Fold[], length: number): (steps: number) => number {
+function independentOf(folds: readonly Fold[], length: number): Independent {
   const longest = Math.max(0, ...folds.map(({ back }) => back));
   let [both, own] = [0, 0];
   for (const { back, errors } of folds) {
@@ -80,7 +81,7 @@ function marginsAlong(
   horizon: number,
   level: number,
   belief: Belief,
-  independentAt: (step: number) => number,
+  independentAt: Independent,
 ): Margin[] {
   const independent = independentAt(horizon - 1);
   const sizes = sizesOf(folds, horizon, belief, independentAt);
@@ -106,16 +107,8 @@ function marginsAlong(
   });
 }
 
-/**
- * The root mean square of errors at each step, between its own and a power of the step: within a day, errors do not grow
- * by a power. Undefined if all errors are 0.
- */
-function sizesOf(
-  folds: readonly Fold[],
-  horizon: number,
-  belief: Belief,
-  independentAt: (step: number) => number,
-): number[] | undefined {
+/** The root mean square of errors at each step, between its own and a power of the step; undefined if all are 0. */
+function sizesOf(folds: readonly Fold[], horizon: number, belief: Belief, at: Independent): number[] | undefined {
   // The line log(mean square) = start + power × log(step + 1), by least squares.
   let [weights, x1, y1, xx, xy] = [0, 0, 0, 0, 0];
   const squares = Array.from({ length: horizon }, (_, step) => meanSquareAt(folds, step));
@@ -130,15 +123,14 @@ function sizesOf(
   }
   if (weights === 0) return undefined;
   const spread = Math.max(0, xx - (x1 * x1) / weights);
-  const prior = Math.max(spread, 1e-9) / Math.max(0.25, independentAt(horizon - 1));
+  const prior = Math.max(spread, 1e-9) / Math.max(0.25, at(horizon - 1));
   const found = (xy - (x1 * y1) / weights + prior * belief.power) / (spread + prior);
   const power = Math.min(belief.mostPower, Math.max(belief.leastPower, found));
   const start = (y1 - power * x1) / weights;
   return squares.map(({ square }, step) => {
     const line = start + power * Math.log(step + 1);
-    const independent = independentAt(step);
-    const share = square > 0 ? independent / (independent + powerFolds) : 0;
-    return Math.exp((share > 0 ? line + share * (Math.log(square) - line) : line) / 2);
+    const own = square > 0 ? Math.log(square) : line;
+    return Math.exp((line + (at(step) / (at(step) + powerFolds)) * (own - line)) / 2);
   });
 }
 
