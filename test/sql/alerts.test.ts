@@ -177,10 +177,13 @@ describe('facts about the data', () => {
         { window_start: '2026-09-08', window_end: '2026-09-08 04:00:00' },
         { window_start: '2026-09-02', window_end: '2026-09-03' },
       ],
+      reconciliation: ['2026-09-02', '2026-09-05', '2026-09-08'].map((day) => ({
+        ...{ window_start: `${day} 03:00:00`, window_end: `${day} 04:00:00`, load_number: null, proven: false },
+      })),
     });
-    expect(facts).toMatchObject([{ kind: 'unproven', missing: { hours: 4 } }]);
+    expect(facts).toMatchObject([{ kind: 'unproven', missing: { hours: 4 }, matched: '2026-09-05' }]);
     expect(facts.flatMap((fact) => cardOf(entryOf(fact)).sentences)[0]).toBe(
-      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). They have all others as they matched last.',
+      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). They have all others as they matched last. Hours of 2026-09-05 that differed before match now.',
     );
   });
 

@@ -43,15 +43,14 @@ export interface UnprovenFact extends Finding<'unproven'> {
     /** What a day usually costs, USD as decimal text; left out if it is unknown. */
     readonly usualDaily?: string | undefined;
   };
+  /** Days of which hours differed in the last week and match now: `2026-10-11, 2026-10-12`; left out if there are none. */
+  readonly matched?: string;
   /** False if the account is no longer configured; otherwise left out. */
   readonly isConfigured?: boolean;
   readonly outOfDate: OutOfDate;
 }
 
-interface Row {
-  readonly account: string;
-  readonly missing: NonNullable<UnprovenFact['missing']>;
-}
+type Row = Pick<UnprovenFact, 'missing' | 'matched'> & { readonly account: string };
 
 /** An alert shows this many windows and counts all. */
 const windowsShown = 3;
@@ -79,11 +78,12 @@ function othersWords({ difference, windows }: UnprovenFact): string {
 }
 
 /** What reports and exports have of the hours. */
-function booksWords({ missing }: UnprovenFact): string {
-  if (missing === undefined) return 'Reports and exports have these hours as they matched the totals last.';
+function booksWords({ missing, matched }: UnprovenFact): string {
+  const again = matched === undefined ? '' : ` Hours of ${matched} that differed before match now.`;
+  if (missing === undefined) return `Reports and exports have these hours as they matched the totals last.${again}`;
   const { hours, usualDaily } = missing;
   const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
-  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. They have all others as they matched last.`;
+  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. They have all others as they matched last.${again}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
@@ -92,10 +92,12 @@ export const unproven: DataKind<UnprovenFact, Row> = {
     if (accounts.every(({ unproven: windows }) => windows.length === 0)) return [];
     const rows = await alertRows(connection, 'hours_never_proven');
     const usual = rows.length === 0 ? undefined : await usualCosts(connection);
-    return rows.map((row) => {
+    const missing = rows.map((row) => {
       const [account, hours] = [String(row['account']), Number(row['hours'])];
       return { account, missing: { hours, usualDaily: usual?.get(account) } };
     });
+    const again = await alertRows(connection, 'days_matched_again');
+    return [...missing, ...again.map((row) => ({ account: String(row['account']), matched: String(row['days']) }))];
   },
   findings: (rows, { accounts, now }) =>
     accounts
@@ -106,7 +108,7 @@ export const unproven: DataKind<UnprovenFact, Row> = {
         difference: sumOfDifferences(windows) ?? null,
         count: windowsOf(windows).length,
         windows: mostUrgent(windows),
-        ...rows.filter((row) => row.account === account).map(({ missing }) => ({ missing }))[0],
+        ...Object.assign({}, ...rows.filter((row) => row.account === account)),
         ...(state.isConfigured ? {} : { isConfigured: false }),
         // By the limit of `status`: a day that is missing alone is no other cause.
         outOfDate: outOfDateIn({ accounts: [{ account, completeThrough, unproven: windows, ...state }], now }),
