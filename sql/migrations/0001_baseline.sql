@@ -12,8 +12,6 @@ create table ledger.accounts (
   -- The most decimals that the platform's own totals had.
   cost_decimals integer not null,
   usage_decimals integer not null,
-  -- Whether costbook.yaml no longer names it, so that no run reads it; null in rows of journals from before this was known.
-  has_ended boolean,
   recorded_at timestamp not null,
   replaced_at timestamp
 );

@@ -39,7 +39,7 @@ await connection.run(
   from range(${Number(weeks)}) as weeks(week), ledger.series, range(168) as hours(hour)
   order by week, series_id, hour;
   insert into ledger.accounts values (
-    'acc_bench', null, timestamp '2026-06-01', 3, 2, 'admin', 9, 3, timestamp '2026-06-01', null
+    'acc_bench', null, timestamp '2026-06-01', 3, 2, 'admin', 9, 3, timestamp '2026-06-01', null, null
   );
   insert into ledger.covered values (
     'acc_bench', timestamp '2026-06-01', timestamp '2026-06-01' + to_days(${7 * Number(weeks)}), timestamp '2027-01-01',
