@@ -182,21 +182,18 @@ function reasonOf(failures: Parameters<typeof shortly>[0]): string {
 function unprovenProblems({ accounts, alerts }: ProblemsAsked): readonly Problem[] {
   return accounts
     .filter(({ unproven }) => unproven.length > 0)
-    .map(({ account, isConfigured, unproven }) => ({
-      ...{ isConfigured, unproven, account, key: keyOfFinding('unproven', account) },
-    }))
-    .map(({ account, isConfigured, unproven, key }) =>
-      problemOf({
+    .map(({ account, isConfigured, unproven }) => {
+      const key = keyOfFinding('unproven', account);
+      const detail = alerts.list.find((alert) => alert.key === key)?.detail;
+      return problemOf({
         ...{ key, subject: 'books', exitCode: exitCodes.unproven },
-        // What reports lack is often more than what differs.
-        follows: alerts.list.flatMap((alert) =>
-          alert.key === key && alert.detail !== undefined ? asClause(alert.detail) : [],
-        ),
         found: unprovenWords(`account ${account}`, unproven),
+        // What reports lack is often more than what differs.
+        follows: detail === undefined ? [] : [asClause(detail)],
         next: unprovenStepAfter(unproven, { isConfigured }),
         isUntrusted: true,
-      }),
-    );
+      });
+    });
 }
 
 /** Mistakes in files that people write, which stop a part of the work. */
