@@ -235,7 +235,7 @@ describe('costbook doctor', () => {
           found: expect.stringMatching(
             /^the platform refuses 6 of the 6 resource listings that doctor tries \(403\): sandbox, /,
           ),
-          remedy: expect.stringContaining('list the resources'),
+          remedy: expect.stringContaining('list their resources'),
         }),
         noBooks,
       ],

@@ -10,7 +10,7 @@ import { newProject } from '../support/project.ts';
 
 const text = fc.string({ unit: anyCharacter, maxLength: 40 });
 const event: fc.Arbitrary<JournalEvent> = fc.record({
-  event: fc.constantFrom('job_began', 'account_changed', 'window_reconciled'),
+  event: fc.constantFrom('job_began', 'resources_changed', 'window_reconciled'),
   values: fc.dictionary(
     fc.string({ minLength: 1, maxLength: 8 }).filter((name) => name !== '__proto__'),
     fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(text, { maxLength: 3 })),
