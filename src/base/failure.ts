@@ -1,5 +1,5 @@
 import { adviceOf, CostbookError, foundIn, fullDiskOf, fullDiskWords, isSystemError, PlatformError } from './errors.ts';
-import { act, type NextStep, nextWords, redactedStep } from './next-step.ts';
+import { act, asClause, type NextStep, nextWords, redactedStep } from './next-step.ts';
 
 /** The code of a run that failed because windows do not match the platform's totals. */
 export const unprovenWindowCode = 'unproven_window';
@@ -53,7 +53,7 @@ export function factsOfFailures(failures: readonly Failure[]) {
 
 /** What failures say in a sentence. Pure. */
 export function shortly(failures: readonly Failure[]): string {
-  return failures.map(({ found }) => found).join('; ');
+  return failures.map(({ found }, index) => (index < failures.length - 1 ? asClause(found) : found)).join('; ');
 }
 
 /** The first of some failures, and how many there are besides. Pure. */

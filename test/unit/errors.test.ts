@@ -20,7 +20,7 @@ import {
   wordsOf,
   worstExitCode,
 } from '../../src/base/errors.ts';
-import { failuresOf } from '../../src/base/failure.ts';
+import { failuresOf, shortly } from '../../src/base/failure.ts';
 import { act } from '../../src/base/next-step.ts';
 import { fullDiskRemedy } from '../../src/text/full-disk.ts';
 import { SqlError } from '../../src/warehouse/store/connection.ts';
@@ -252,4 +252,9 @@ test.each([
 ])('%s is known for what it is', (message, isOpening, kind) => {
   const fail = asOurError(books, { readOnly: true }, { isOpening, path: books });
   expect(() => fail(new Error(message))).toThrow(kind);
+});
+
+test('several failures are joined to one sentence, without full stops between them', () => {
+  const failures = ['Nothing was changed.', 'The disk is full.'].flatMap((words) => failuresOf(new UsageError(words)));
+  expect(shortly(failures)).toBe('Nothing was changed; The disk is full.');
 });
