@@ -40,6 +40,11 @@ select
     else 'complete'
   end as state,
   strftime(closed.closed_at, '%Y-%m-%d %H:%M') as closed_at,
+  (
+    select strftime(min(loads.seen_at), '%Y-%m-%dT%H:%M:%SZ')
+    from ledger.loads as loads
+    where loads.window_start < costs_of_months.month + interval 1 month and loads.window_end > costs_of_months.month
+  ) as first_read_at,
   coalesce(changed.hours, 0) as restated_hours,
   cast(coalesce(changed.cost, 0) as decimal(38, 12)) as restated_cost,
   cast(moved.cost as decimal(38, 12)) as moved_cost,

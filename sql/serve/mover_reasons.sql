@@ -13,7 +13,8 @@ unusual as (
 changed as (
   select
     account, workspace, resource_type, resource_name,
-    count(*) as deployments,
+    -- A deployment has several events; they name its revision.
+    count(distinct coalesce(revision, strftime(happened_by, '%Y-%m-%dT%H:%M:%S.%f'))) as deployments,
     strftime(max(happened_by), '%Y-%m-%dT%H:%M:%SZ') as deployed_at
   from deployments
   where happened_by >= cast($from as timestamp) and happened_by < cast($to as timestamp)

@@ -43,7 +43,13 @@ interface Month {
   readonly closes: readonly SqlRow[];
   readonly corrections: readonly SqlRow[];
   readonly changes: readonly SqlRow[];
-  readonly since: { readonly day: string | undefined; readonly words: string; readonly isWrong: boolean };
+  readonly since: {
+    readonly day: string | undefined;
+    readonly words: string;
+    readonly isWrong: boolean;
+    /** Null from its close on. */
+    readonly from: string | null;
+  };
 }
 
 /**
@@ -109,11 +115,7 @@ async function readMonth({ view, query, now }: PageRequest, name: string, row: S
 }
 
 /** From when on changes are shown: a day that somebody asks for, or else the close; of an open month, the last days. */
-function sinceOf(
-  asked: string | null,
-  isClosed: boolean,
-  now: Instant,
-): Month['since'] & { readonly from: string | null } {
+function sinceOf(asked: string | null, isClosed: boolean, now: Instant): Month['since'] {
   const day = asked === null || asked === '' ? undefined : asked;
   const at = day === undefined || !/^\d{4}-\d\d-\d\d$/.test(day) ? undefined : parseRfc3339(`${day}T00:00:00Z`);
   if (at !== undefined) return { day, words: `since ${day}`, isWrong: false, from: formatInstant(at) };
@@ -290,8 +292,9 @@ function correctionsTable({ corrections, name }: Month, way: 'in' | 'out'): Mark
   return html`${table(caption, columns, rows.slice(0, 50), 'None.', ['Total', '', '', totalOf(rows, 'cost', { isSigned: true })])}${rows.length > 50 ? html`<p class="empty">The 50 largest of ${rows.length}. The view corrections has all.</p>` : ''}`;
 }
 
-function changesSection({ changes, since, name }: Month): Markup {
+function changesSection({ changes, since, name, row }: Month): Markup {
   const [first] = changes;
+  const readAt = String(row['first_read_at'] ?? '');
   const columns: Column<SqlRow>[] = [
     { head: 'Resource', cell: resourceCell },
     { head: 'Hours', isNumber: true, cell: ({ hours }) => quantity(String(hours)) },
@@ -304,6 +307,6 @@ function changesSection({ changes, since, name }: Month): Markup {
       : ['Total', quantity(String(first['all_hours'])), money(String(first['all_cost']), { isSigned: true }), ''];
   const more = Number(first?.['resources'] ?? 0) - changes.length;
   return html`${table(`What the platform changed ${since.words}`, columns, changes, 'None.', foot)}${more > 0 ? html`<p class="empty">And ${quantity(String(more))} more resources, which the total includes.</p>` : ''}
-${since.isWrong ? html`<p class="state bad" role="alert">Expected a day such as 2026-10-20.</p>` : ''}
+${since.from !== null && since.from < readAt ? html`<p class="empty">Nothing is known of changes before ${shownInstant(readAt)}, when the books first had costs of this month.</p>` : ''}${since.isWrong ? html`<p class="state bad" role="alert">Expected a day such as 2026-10-20.</p>` : ''}
 <form class="filters" method="get" action="${monthAddress(name)}"><label><span>Changes since</span><input type="date" name="since" value="${since.day ?? ''}"></label><button>Show</button></form>`;
 }

@@ -141,7 +141,11 @@ test('the overview says why costs changed: an anomaly with its page, a deploymen
         },
       ],
       resource_events: [
-        { workspace: 'south', resource_name: 'secret-box', event_time: '2026-10-01 04:00:00', event_type: 'DEPLOYED' },
+        // A deployment has several events.
+        ...['BUILT', 'DEPLOYED'].map((event_type, hour) => ({
+          ...{ workspace: 'south', resource_name: 'secret-box', revision: 'rev-1', event_type },
+          event_time: `2026-10-01 0${3 + hour}:00:00`,
+        })),
       ],
       allocation: `dimensions: [team]
 rules:
@@ -530,6 +534,10 @@ describe('the page of a month', () => {
   test('shows the changes since a day, none as none, and says what day it expects', async () => {
     expect(textOf((await server.get('/months/2026-09?since=2026-10-03')).text)).toContain('since 2026-10-03 Resource');
     expect(textOf((await server.get('/months/2026-09?since=2026-10-04')).text)).toContain('since 2026-10-04 None.');
+    // Nothing that the platform changed before the first load was seen.
+    const before = textOf((await server.get('/months/2026-09?since=2026-08-20')).text);
+    expect(before).toContain('Nothing is known of changes before 2026-09-08 01:00 UTC');
+    expect(textOf((await server.get('/months/2026-09?since=2026-10-03')).text)).not.toContain('Nothing is known');
     const { text } = await server.get('/months/2026-09?since=<img>');
     expect(textOf(text)).toContain('since its close Resource');
     expect(text).toContain('Expected a day such as');
