@@ -101,7 +101,7 @@ export async function savingsPage({ view }: PageRequest): Promise<Page> {
         : html`<b>You could save ${savedOf(total)} USD a month</b>: ${counted(priced.length - runaways, 'resource')} that nobody uses, and ${counted(runaways, 'resource')} above usual cost.`
     }</p>
 <section class="alerts">${table('What could be stopped', [costColumn, ...columnsFor(view)], priced.slice(0, shown), 'Everything that costs money is in use, as far as the books know.', [savedOf(total), 'Total', '', '', ''])}
-${priced.length > shown ? html`<p class="empty">The ${shown} largest of ${priced.length}.</p>` : ''}<p class="empty">A month is 730 hours at the rate of the last complete day, and of what is above usual cost, that of the last week. Each resource counts once. ${through === null ? 'No complete day yet' : `Complete through ${shownInstant(through)}`}.</p>
+${priced.length > shown ? html`<p class="empty">The ${shown} largest of ${priced.length}.</p>` : ''}<p class="empty">A month is 730 hours at the rate of the last complete day. Of what is above usual cost, it has what a day now costs more, as forecasts do. Each resource counts once. ${through === null ? 'No complete day yet' : `Complete through ${shownInstant(through)}`}.</p>
 <p class="actions">Download: <a href="/savings.csv" download>CSV</a></p></section>
 ${others.length === 0 ? '' : html`<section class="alerts">${table('Images and snapshots that nobody needs', [sizeColumn, ...columnsFor(view).filter(({ head }) => head !== 'Owner')], others.slice(0, shown), '')}<p class="empty">Their cost is part of other costs, so it is in no total.</p></section>`}`,
   };
