@@ -1,9 +1,6 @@
 --! about: Where the accounts that the viewer sees stand together.
 select
-  strftime(history_start, '%Y-%m-%dT%H:%M:%SZ') as history_start,
-  strftime(complete_from, '%Y-%m-%dT%H:%M:%SZ') as complete_from,
-  strftime(complete_through, '%Y-%m-%dT%H:%M:%SZ') as complete_through,
-  strftime(settled_through, '%Y-%m-%dT%H:%M:%SZ') as settled_through
+  --! include: instants_as_text
 from (
   select
     --! include: state_of_accounts
