@@ -11,16 +11,17 @@ books as (
       coalesce(date_diff('hour', months.month_start, accounts.history_start), 0),
       coalesce(date_diff('hour', months.base_start, accounts.history_start), 0)
     ) as hours_before,
-    least(months.month_hours, coalesce(date_diff('hour', months.month_start, known.through), 0)) as month_hours_known,
-    least(months.base_hours, coalesce(date_diff('hour', months.base_start, known.through), 0)) as base_hours_known
-  from accounts
-  cross join months
-  cross join (select min(complete_through) filter (where ended_at is null) as read_through from accounts) as read
-  cross join lateral (
+    least(months.month_hours, coalesce(date_diff('hour', months.month_start, accounts.known_through), 0)) as month_hours_known,
+    least(months.base_hours, coalesce(date_diff('hour', months.base_start, accounts.known_through), 0)) as base_hours_known
+  from (
     select
-      case when accounts.ended_at is null then accounts.complete_through else greatest(accounts.complete_through, read.read_through) end
-        as through
-  ) as known
+      account,
+      history_start,
+      case when ended_at is null then complete_through else greatest(complete_through, read_through) end as known_through
+    from accounts
+    cross join (select min(complete_through) filter (where ended_at is null) as read_through from accounts) as read
+  ) as accounts
+  cross join months
   where $account is null or accounts.account = $account
 ),
 compared as (
