@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { MachineError, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
@@ -15,6 +16,9 @@ const partBytes = 8 * 1024 * 1024;
 const maxParts = 9000;
 const partsAtOnce = 3;
 const connectMs = 10_000;
+/** Requests that remove the parts of one upload, and the time between them. */
+const maxAborts = 4;
+const abortPauseMs = 100;
 /** Of one request, the first included. The waits between them grow. */
 const maxAttempts = 4;
 /** A request that makes progress may take this many times the time limit. */
@@ -85,6 +89,19 @@ export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
     throw storageFailure(error, `open ${destination.url}`);
   }
   return new S3Store(sdk, client, access);
+}
+
+/**
+ * Removes the parts of an upload. A part that is on its way is stored after the first request, and a store can then keep the
+ * upload, so it is sent until the store does not know the upload. What is left then, the next run removes.
+ */
+async function abortUntilGone(client: S3Client, command: Parameters<S3Client['send']>[0]): Promise<void> {
+  const abortSignal = AbortSignal.timeout(connectMs);
+  for (let left = maxAborts; left > 0 && !abortSignal.aborted; left -= 1) {
+    const refusal = await client.send(command, { abortSignal }).then(() => undefined, wordOf);
+    if (refusal === 'NoSuchUpload') return;
+    await sleepFor(abortPauseMs);
+  }
 }
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -361,7 +378,8 @@ class S3Store implements ObjectStore {
     const { AbortMultipartUploadCommand } = this.#sdk;
     async function send(command: Parameters<S3Client['send']>[0]): Promise<unknown> {
       if (command instanceof AbortMultipartUploadCommand) {
-        return client.send(command, { abortSignal: AbortSignal.timeout(connectMs) }).catch(() => undefined); // the next run removes them
+        await abortUntilGone(client, command);
+        return undefined;
       }
       try {
         return await client.send(command, { abortSignal: stop });
