@@ -9,7 +9,7 @@ import { parseAnomalyRules } from '../../src/anomalies/rules.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { severityKinds } from '../../src/config/sink-settings.ts';
+import { alertSeverities, severityKinds } from '../../src/config/sink-settings.ts';
 import { dataKinds } from '../../src/findings/kinds/index.ts';
 import { parseJob } from '../../src/jobs/parse.ts';
 import { parseView } from '../../src/serve/views.ts';
@@ -109,19 +109,7 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
       dashboardUrl: 'https://costs.example.com',
       alerts: {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
-        severity: {
-          ...{ stale: 'critical', clock: 'info', unproven: 'warning', silent: 'critical', check: 'info' },
-          ...{
-            run: 'critical',
-            books: 'critical',
-            listings: 'warning',
-            unlisted: 'info',
-            closed_month: 'warning',
-            invoice: 'info',
-            dimension: 'info',
-            interface: 'info',
-          },
-        },
+        severity: Object.fromEntries(severityKinds.map((kind, at) => [kind, alertSeverities[at % 3]])),
       },
       sinks: {
         finops: { type: 'slack', url: hook, allowPrivateNetwork: false },
