@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { MachineError, UsageError } from '../base/errors.ts';
 import { act } from '../base/next-step.ts';
 import { type EngineSettings, engineFile } from '../config/index.ts';
+import { redactor } from '../text/redactor.ts';
 import { failureWords, isRefused, progressWords } from './cluster-words.ts';
 import { sparkScript } from './spark-script.ts';
 import type { SparkStatement } from './to-spark.ts';
@@ -19,6 +20,8 @@ const graceMs = 3000;
 const maxPrinted = 256 * 1024;
 /** The variables that the command gets besides those of `engine.env`; all others may be secrets. */
 const passedOn = /^(PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|(JAVA|SPARK|HADOOP)_\w+)$/;
+/** Those among them whose values are secrets. */
+const secretName = /SECRET|PASS|TOKEN|KEY|CREDENTIAL/i;
 
 export interface ClusterOptions {
   readonly settings: EngineSettings;
@@ -87,7 +90,12 @@ async function runCommand(script: string, rows: string, mark: string, options: C
     ]);
     stop.signal.throwIfAborted();
     if (child.exitCode === 0 && hasEnd.isWhole) return;
-    throw failureOf(subject, `${hasEnd.printed}\n${printed}`, child);
+    // Spark may print what it was given, and the failure is stored and sent.
+    const { keep, redact } = redactor();
+    for (const [name, value = ''] of Object.entries(env)) {
+      if (settings.env.includes(name) || secretName.test(name)) keep(value);
+    }
+    throw failureOf(subject, redact(`${hasEnd.printed}\n${printed}`), child);
   } catch (error) {
     stop.abort(error);
     await closed;

@@ -209,6 +209,19 @@ describe('--engine spark', () => {
     expect(missing.stderr).toContain('engine.command: could not start no-such-program: there is no such program');
   });
 
+  test('hides what engine.env gives to the command, and secrets of Spark, in the failure of the cluster', async () => {
+    await configure([
+      'const { LAKE_PASS, SPARK_AUTH_SECRET, SPARK_HOME } = process.env;',
+      'console.error("AccessDeniedException:", LAKE_PASS, "or", SPARK_AUTH_SECRET, "is wrong in", SPARK_HOME);',
+      'process.exit(1);',
+    ]);
+    await appendFile(join(dir, 'costbook.yaml'), '  env: [LAKE_PASS]\n');
+    const env = { LAKE_PASS: 'wJalrXUtnFEMI/K7MDENG', SPARK_AUTH_SECRET: 'of-the-cluster', SPARK_HOME: '/opt/spark' };
+    const { exitCode, stderr } = await runCli(['report', ...asked, '--dir', dir, ...now], env);
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('AccessDeniedException: *** or *** is wrong in /opt/spark');
+  });
+
   test('gives the command only the variables that it needs, and the statement only by a file of this user', async () => {
     const seen = join(dir, 'seen.json');
     await configure([
