@@ -311,13 +311,16 @@ describe('the next step of a failed run that carries one', () => {
     expect(words(own)).toMatch(
       /Only if the platform sends a corrected invoice of 2026-10: .*, with its total as TOTAL\.$/,
     );
+    // The total is not that of the account whose costs changed: a person must not give one for the other.
+    const other = { ...closed, account: 'acc_labs', reopen: ['2026-10', '2026-11'], close: own };
+    expect(stepOf(other).words).toContain('a corrected invoice of 2026-10 for acc_main: run');
     // An earlier month's change moves into the first month that is closed again, away from the one that billed it.
     const earlier = to('2026-10', 'acc_labs 2026-09 2026-11', 'acc_main 2026-11 2026-12');
     expect(earlier.map((one) => one.invoices.map(({ invoiced }) => invoiced))).toEqual([
       ['TOTAL', '2'],
       ['TOTAL', 'TOTAL'],
     ]);
-    expect(words(earlier)).toMatch(/corrected invoices of 2026-10, 2026-11: .*, with their totals as TOTAL\.$/);
+    expect(words(earlier)).toMatch(/corrected invoices of 2026-10, 2026-11 for acc_labs and acc_main: .*, with their totals as TOTAL\.$/);
     expect(to('2026-09', 'acc_labs 2026-09 2026-12')[0]?.invoices[0]?.invoiced).toBe('none');
   });
 

@@ -129,15 +129,18 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
 }
 
 /** How the month itself bills the change: what else then moves to or from a month with an invoice needs a corrected invoice. */
-function inItsMonth({ month, reopen = [month], close = [] }: ClosedMonthFact): string {
+function inItsMonth({ account, month, reopen = [month], close = [] }: ClosedMonthFact): string {
   const recipe = reopenAndClose(close.length === 0 ? { reopen } : { reopen, close });
   const corrected = close.filter(({ invoices }) => invoices.some(({ invoiced }) => invoiced === newTotal));
   const months = corrected.map((one) => one.month).join(', ');
   if (corrected.length === 0) return `To have it in ${month} instead, run ${recipe}`;
   const totals = corrected.flatMap(({ invoices }) => invoices.filter(({ invoiced }) => invoiced === newTotal));
+  // Reopened, the month also bills what changed for other accounts.
+  const accounts = [...new Set(totals.map((one) => one.account))];
+  const whose = accounts.every((each) => each === account) ? months : `${months} for ${accounts.join(' and ')}`;
   return totals.length === 1
-    ? `Only if the platform sends a corrected invoice of ${months}: run ${recipe}, with its total as ${newTotal}`
-    : `Only if the platform sends corrected invoices of ${months}: run ${recipe}, with their totals as ${newTotal}`;
+    ? `Only if the platform sends a corrected invoice of ${whose}: run ${recipe}, with its total as ${newTotal}`
+    : `Only if the platform sends corrected invoices of ${whose}: run ${recipe}, with their totals as ${newTotal}`;
 }
 
 /** `: +5.00 USD in 2026-10 (closed), +3.01 USD in 2026-11 (open)`; empty if one month bills all, which the step names. */
