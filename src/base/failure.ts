@@ -51,9 +51,10 @@ export function factsOfFailures(failures: readonly Failure[]) {
   return { failures, error: textOf(failures), errorCode: first?.code ?? null, nextStep: nextOfFirst(failures) };
 }
 
-/** What failures say in a sentence. Pure. */
+/** What failures say in a sentence, each once: several steps may have been left out for one reason. Pure. */
 export function shortly(failures: readonly Failure[]): string {
-  return failures.map(({ found }, index) => (index < failures.length - 1 ? asClause(found) : found)).join('; ');
+  const all = [...new Set(failures.map(({ found }) => found))];
+  return all.map((found, index) => (index < all.length - 1 ? asClause(found) : found)).join('; ');
 }
 
 /** The first of some failures, and how many there are besides. Pure. */

@@ -257,4 +257,5 @@ test.each([
 test('several failures are joined to one sentence, without full stops between them', () => {
   const failures = ['Nothing was changed.', 'The disk is full.'].flatMap((words) => failuresOf(new UsageError(words)));
   expect(shortly(failures)).toBe('Nothing was changed; The disk is full.');
+  expect(shortly([...failures, ...failures])).toBe('Nothing was changed; The disk is full.');
 });
