@@ -143,10 +143,16 @@ export async function currentCauses(
   };
 }
 
-/** A finding of today, with what only an evaluation knows of it: its severity, and what it reported before. */
+/**
+ * A finding of today, with what only an evaluation knows of it: its severity, and what it reported before. What the finding
+ * itself no longer has, such as the step in which another run was killed, is gone.
+ */
 function refreshed(fact: DataFact, stored: AlertFact | undefined): DataFact {
-  const { severity, completeThrough } = { ...fact, ...stored };
-  return { ...stored, ...fact, severity, completeThrough: fact.completeThrough ?? completeThrough } as DataFact;
+  if (stored === undefined || stored.kind !== fact.kind) return fact;
+  const { causes, changedFrom, reportedAmount, revision, severity } = stored as DataFact;
+  const reported = { causes, changedFrom, reportedAmount, revision };
+  const completeThrough = fact.completeThrough ?? stored.completeThrough;
+  return { ...reported, ...fact, severity, completeThrough } as DataFact;
 }
 
 /** Books that were too old for an open alert are so until they have newer hours, whatever the limit was. */

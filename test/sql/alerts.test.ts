@@ -6,6 +6,7 @@ import { nextWords } from '../../src/base/next-step.ts';
 import { parseBudgets } from '../../src/budgets/rules/file.ts';
 import { cardOf } from '../../src/findings/card.ts';
 import { readAlertFacts } from '../../src/findings/collect.ts';
+import { currentCauses } from '../../src/findings/current.ts';
 import { withNews } from '../../src/findings/held.ts';
 import type { AlertFact, DataFact } from '../../src/findings/kinds/index.ts';
 import { parseFact, stepOf } from '../../src/findings/kinds/index.ts';
@@ -374,6 +375,22 @@ describe('facts about the data', () => {
     const runs = [{}, killed];
     expect(await factsOf({ ...fresh, runs })).toMatchObject([{ key: 'run/killed', startedAs: 'close 2026-08' }]);
     expect(await factsOf({ ...fresh, runs: [...runs, { ...close, run_number: 3 }] })).toEqual([]);
+  });
+
+  test('an open alert about killed runs names nothing of an earlier one after a close was killed', async () => {
+    const close = { command: 'close', command_line: 'close 2026-08', started_at: '2026-09-08 02:00:00' };
+    const runs = [{}, { ...close, run_number: 2, outcome: 'interrupted', exit_code: null, ended_at: null }];
+    const [known] = await factsOf({ ...fresh, runs });
+    const nightly = { ...known, command: 'run nightly', startedAs: 'run nightly', step: 'ingest' } as AlertFact;
+    const books = await givenBooks({ ...fresh, runs });
+    try {
+      const { facts } = await currentCauses(books.connection, [nightly], now);
+      const words = cardOf(entryOf(facts.get('run/killed') as DataFact));
+      expect(words.title).toBe('close of 2026-09-08T02:00:00Z was killed');
+      expect(words.next).toContain('Run "costbook close 2026-08" again');
+    } finally {
+      books.close();
+    }
   });
 
   test('a failed close of a job ends when that month is closed, not when another one is', async () => {
