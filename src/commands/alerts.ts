@@ -19,6 +19,7 @@ import {
   type AlertFact,
   type CurrentCauses,
   currentCauses,
+  isExplainedByAnomaly,
   parseFact,
   wordsOf,
   wordsOfKind,
@@ -325,8 +326,9 @@ function notifiedWords(row: SqlRow): string {
   ];
   if (words.length > 0) return words.join(', ');
   if (row['acknowledged_until'] !== null) return 'nobody, because it is silenced';
-  const { kind, ...fact } = parseFact(String(row['fact']));
-  return kind === 'budget' && 'of' in fact ? 'nobody, because the alert about unusual costs says it' : 'nobody';
+  return isExplainedByAnomaly(parseFact(String(row['fact'])))
+    ? 'nobody, because the alert about unusual costs says it'
+    : 'nobody';
 }
 
 async function resend(key: string, waitMs: number, context: CommandContext): Promise<number> {

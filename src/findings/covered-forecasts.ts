@@ -50,6 +50,11 @@ export function coveredForecasts(
   return new Set(covered.map(({ key }) => key));
 }
 
+/** Whether the alert of an unusual cost that goes on may be the reason why a forecast alert has notified nobody. Pure. */
+export function isExplainedByAnomaly(fact: AlertFact): boolean {
+  return fact.kind === 'budget' && fact.of === 'forecast' && (fact.unusual ?? []).some(({ isOver }) => !isOver);
+}
+
 function isIntended({ feedback = [] }: AnomalyFact): boolean {
   return feedback.some(({ as }) => as !== 'fixed');
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AnomalyFact } from '../../src/anomalies/index.ts';
 import type { BudgetAlertFact } from '../../src/findings/budget-fact.ts';
 import { cardOf } from '../../src/findings/card.ts';
+import { isExplainedByAnomaly } from '../../src/findings/covered-forecasts.ts';
 import type { AlertFact } from '../../src/findings/kinds/index.ts';
 import { type Transitions, transitionsOf } from '../../src/findings/transitions.ts';
 import { withBudgetNews } from '../../src/findings/unusual-costs.ts';
@@ -69,6 +70,13 @@ describe('the forecast of a budget that an anomaly names', () => {
     const open = alertOf(forecast, { isNotified: false });
     expect(told(evaluated([ended, runaway], [alertOf(runaway), open]))).toEqual([]);
   });
+});
+
+test('a forecast that notified nobody refers to an unusual cost only if one goes on', () => {
+  const unusual = (forecast.unusual ?? []).map((one) => ({ ...one, isOver: false }));
+  expect(isExplainedByAnomaly({ ...forecast, unusual })).toBe(true);
+  expect(isExplainedByAnomaly(forecast)).toBe(false);
+  expect(isExplainedByAnomaly({ ...forecast, unusual: undefined })).toBe(false);
 });
 
 test.each<[string, AlertFact, AlertFact]>([
