@@ -4,7 +4,7 @@ create or replace view run_steps as
 select
   run_number, --: Run that the step belongs to
   position, --: Position of the step in the job, from 1
-  step, --: Step: ingest, check, close, report, summarize or alert
+  step, --: Step: ingest, check, close, report, statement, summarize, subscriptions or alert
   command_line, --: The step with its options, as you would type it after costbook
   outcome, --: running, done, failed, interrupted, or left_out: a step that it needs had failed, or the run ended first
   started_at, --: Start, UTC

@@ -33,6 +33,7 @@ import {
 import { counted } from '../text/counted.ts';
 import type { Warehouse } from '../warehouse/index.ts';
 import { type ActingRules, type Delivery, deliver } from './deliver.ts';
+import { openSubscriptions } from './subscriptions.ts';
 import { openCommands } from './threshold-commands.ts';
 
 /** What a command provides to send alerts: the outside world, the project folder, and how to write to a person. */
@@ -131,13 +132,14 @@ export function alertFactsOptions(
   };
 }
 
-/** Opens every configured sink. */
+/** Opens every configured sink, and those of the subscriptions. */
 export function openSinks(config: LocalConfig, context: AlertingContext): ReadonlyMap<string, SendMessage> {
   const effects = sinkEffects(config, context);
+  const opened = config.sinks.flatMap(({ name, settings }) =>
+    settings === undefined ? [] : [[name, openSink(settings, effects)] as const],
+  );
   return new Map(
-    config.sinks.flatMap(({ name, settings }) =>
-      settings === undefined ? [] : [[name, withoutSecrets(openSink(settings, effects), context)] as const],
-    ),
+    [...opened, ...openSubscriptions(config, effects)].map(([name, send]) => [name, withoutSecrets(send, context)]),
   );
 }
 

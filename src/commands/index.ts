@@ -31,6 +31,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   alert: async () => (await import('./alert.ts')).alertCommand,
   alerts: async () => (await import('./alerts.ts')).alertsCommand,
   summarize: async () => (await import('./summarize.ts')).summarizeCommand,
+  subscriptions: async () => (await import('./subscriptions.ts')).subscriptionsCommand,
   restatements: async () => (await import('./restatements.ts')).restatementsCommand,
   allocation: async () => (await import('./allocation.ts')).allocationCommand,
   close: async () => (await import('./close.ts')).closeCommand,

@@ -9,8 +9,7 @@ import { alertSinksOf, type LocalConfig } from '../config/index.ts';
 import { readRates } from '../currency/index.ts';
 import { alertKey, stepAfterRun } from '../findings/index.ts';
 import type { JobFileFaults } from '../health/index.ts';
-import { commandLineOf, type Job, type JobReading, readJobs, type Step, stepRules } from '../jobs/index.ts';
-import type { CommandInput } from '../options/read.ts';
+import { commandLineOf, inputOf, type Job, type JobReading, readJobs, type Step } from '../jobs/index.ts';
 import { formatMonth, type Instant, parseMonth } from '../time/time.ts';
 import type { Command, CommandContext } from './command.ts';
 
@@ -22,6 +21,7 @@ const stepCommands: Readonly<Record<Step['name'], () => Promise<Command>>> = {
   report: async () => (await import('./report.ts')).reportCommand,
   statement: async () => (await import('./statement.ts')).statementCommand,
   summarize: async () => (await import('./summarize.ts')).summarizeCommand,
+  subscriptions: async () => (await import('./subscriptions.ts')).subscriptionsCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
 };
 
@@ -63,14 +63,6 @@ export async function mistakesOf(
   const lineIn = (mistake: Mistake) =>
     mistake.file === file ? (mistake.line ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;
   return [...mistakes.values()].sort((one, other) => lineIn(one) - lineIn(other));
-}
-
-/** The command input of a step. */
-export function inputOf({ name, options }: Step): CommandInput {
-  const { argument } = stepRules[name];
-  if (argument === undefined) return { arguments: [], options };
-  const { [argument.key]: value, ...others } = options;
-  return { arguments: [String(value)], options: others };
 }
 
 /** The step with `last` replaced by its month. */

@@ -16,6 +16,7 @@ import { expectProject } from '../base/project-folder.ts';
 import {
   commandLineOf,
   farAheadMs,
+  inputOf,
   type Job,
   lastSlots,
   nextSlot,
@@ -37,7 +38,7 @@ import type { Warehouse } from '../warehouse/index.ts';
 import { snapshotFile } from '../warehouse/integrity/index.ts';
 import type { CheckResult } from '../warehouse/ledger/index.ts';
 import type { Command, CommandContext } from './command.ts';
-import { inputOf, mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
+import { mistakesOf, stepCommand, withMonth } from './job-mistakes.ts';
 
 /** Steps after which the results of earlier checks say nothing about the books. */
 const changesBooks: readonly StepName[] = ['ingest', 'close'];

@@ -14,7 +14,6 @@ import {
 import type { CommandInput } from '../options/read.ts';
 import { reading } from '../options/read.ts';
 import { options } from '../options/table.ts';
-import type { PublishedPlace } from '../reports/exports/index.ts';
 import { filesOf } from '../reports/exports/index.ts';
 import {
   type CompletenessState,
@@ -111,7 +110,15 @@ async function readAsked(
   return { isEach: isGiven.each, owner, out, dimension, formats, root, isRequired, month, whole, ofOwner, read };
 }
 
-async function writeStatements(line: Asked, context: CommandContext): Promise<readonly PublishedPlace[]> {
+/** Writes the statements that a command line asks for. Throws as the command. */
+export async function statementsOf(
+  input: CommandInput,
+  context: CommandContext,
+): Promise<readonly PublishedStatement[]> {
+  return writeStatements(await readAsked(input, context), context);
+}
+
+async function writeStatements(line: Asked, context: CommandContext): Promise<readonly PublishedStatement[]> {
   const { books, state, asOf, values } = await openMonth(line, context);
   const { connection } = books;
   try {

@@ -40,6 +40,7 @@ import {
   type Sink,
 } from './sink-settings.ts';
 import { type Destination, parseDestination, readStorage, type StorageSettings } from './storage-settings.ts';
+import { readSubscriptions, type Subscription } from './subscription-settings.ts';
 import { parseApiVersion, parseHours, parseName, parseSandboxUrl, parseTolerance, parseUrl } from './values.ts';
 
 /**
@@ -90,6 +91,8 @@ export interface LocalConfig {
     /** The project's name in messages; undefined for the folder's name. */
     readonly project: string | undefined;
   }; // all sinks; 7; defaults
+  /** Who gets which files by mail. */
+  readonly subscriptions: readonly Subscription[];
   /** Who may open the dashboard, and under which names. */
   readonly serve: ServeSettings; // this machine only
   /** The cluster that runs reports with --engine; undefined if none is configured. */
@@ -236,6 +239,7 @@ function resolveConfig(spec: ConfigSpec, env: Layer, reading: Reading, ofSinks: 
       severity: readSeverities(layer.get('alerts.severity'), reading.problems),
       project: setting('alerts.project', parseName),
     },
+    subscriptions: readSubscriptions(spec.top.get('subscriptions'), sinks, sinkReading),
     serve: readServe(layer, { ...reading, strict: reading.requireServe ?? false }),
     engine: readSetting(spec.top.get('engine'), engineShape, reading),
     currency: readCurrency(spec.top.get('currency'), reading),

@@ -17,3 +17,4 @@ export {
   parseDestination,
   type StorageSettings,
 } from './storage-settings.ts';
+export type { Subscription, SubscriptionPeriod } from './subscription-settings.ts';

@@ -83,7 +83,7 @@ export const topKeys = [
   ...sharedKeys,
   ...plainSettings,
   ...groups.map(({ name }) => name),
-  ...['engine', 'currency', 'headers', 'sinks'],
+  ...['engine', 'currency', 'headers', 'sinks', 'subscriptions'],
 ];
 export const entryKeys = ['id', 'name', 'inventory', ...sharedKeys];
 

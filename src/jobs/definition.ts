@@ -1,5 +1,5 @@
 import { month, type Option, text } from '../options/kinds.ts';
-import { flagOf, type GivenOptions } from '../options/read.ts';
+import { type CommandInput, flagOf, type GivenOptions } from '../options/read.ts';
 import { options, type stepNames } from '../options/table.ts';
 import { shellWord } from '../text/shell-word.ts';
 import type { Zone } from '../time/time.ts';
@@ -31,6 +31,7 @@ export const stepRules: Readonly<Record<StepName, StepRule>> = {
   },
   statement: { needs: ['ingest', 'check', 'close'] },
   summarize: { needs: ['ingest', 'check'] },
+  subscriptions: { needs: ['ingest', 'check', 'close'] },
   alert: { needs: [] },
 };
 
@@ -82,6 +83,14 @@ export interface Job {
   /** Whether `costbook schedule` runs it; `costbook run` always does. */
   readonly isEnabled: boolean;
   readonly ping: Ping | undefined;
+}
+
+/** The command input of a step. */
+export function inputOf({ name, options }: Step): CommandInput {
+  const { argument } = stepRules[name];
+  if (argument === undefined) return { arguments: [], options };
+  const { [argument.key]: value, ...others } = options;
+  return { arguments: [String(value)], options: others };
 }
 
 /** The command line of a step, without common options: `report focus --month last-complete --format csv`. */

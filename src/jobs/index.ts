@@ -1,4 +1,4 @@
-export { commandLineOf, type Job, type Step, type StepName, stepRules } from './definition.ts';
+export { commandLineOf, inputOf, type Job, type Step, type StepName, stepRules } from './definition.ts';
 export { serveHealth } from './health.ts';
 export { jobNames, readJobs, readNamedJob } from './load.ts';
 export type { JobReading } from './parse.ts';

@@ -23,7 +23,9 @@ import {
 import type { Options } from './read.ts';
 
 /** The steps of a job, in their usual order; each runs the command of its name. */
-export const stepNames = ['ingest', 'check', 'close', 'report', 'statement', 'summarize', 'alert'] as const;
+export const stepNames = [
+  ...(['ingest', 'check', 'close', 'report', 'statement', 'summarize', 'subscriptions', 'alert'] as const),
+] as const;
 
 /** Numbers that help texts and their commands share. */
 const usualPort = 8620;
@@ -356,6 +358,7 @@ export const options = {
     dryRun: flag('print it as it looks in Slack; send nothing'),
     wait,
   },
+  subscriptions: { dryRun: flag('list the subscriptions and what is due; send nothing'), wait },
   restatements: { since: instant('date', 'only changes found from this instant on; all by default') },
   allocation: {
     file: text('file', 'test and explain: read the rules from this file instead of jobs/allocation.yaml'),

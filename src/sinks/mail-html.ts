@@ -4,7 +4,7 @@ import { forMail, oneLine } from '../text/safe-text.ts';
 import type { Card, SinkAnswer, SpentShare } from './card.ts';
 import type { CostSummary } from './cost-summary.ts';
 import type { DrawnPicture } from './drawn-pictures.ts';
-import { entriesShown, footOf, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
+import { entriesShown, footOf, type MailedFiles, moreWords, type OutgoingMessage, subjectOf } from './message.ts';
 
 /** The longest HTML, in characters: Gmail cuts mails off after 102 kB. */
 export const maxHtml = 60_000;
@@ -33,7 +33,10 @@ export function mailHtml(
   };
   const blocks =
     message.summary === null
-      ? entriesShown(message).map(({ key, card, link }) => cardBlock(card, picture(key), link))
+      ? [
+          ...(message.files === undefined ? [] : [filesBlock(message.files)]),
+          ...entriesShown(message).map(({ key, card, link }) => cardBlock(card, picture(key), link)),
+        ]
       : [summaryBlock(message.summary, picture(null), dashboard === undefined ? undefined : `${dashboard}/`)];
   let length = 0;
   const shown = blocks.filter(({ text }, index) => {
@@ -42,7 +45,8 @@ export function mailHtml(
   });
   const more = moreWords(message, shown.length);
   const [first] = entriesShown(message);
-  const preview = message.summary === null ? first?.card.next : message.summary.gaps[0];
+  const preview =
+    message.summary === null ? (first?.card.next ?? message.files?.sentences[0]) : message.summary.gaps[0];
   return html`<!doctype html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml">
 <head>
@@ -114,13 +118,21 @@ function row(content: Markup, color: string): Markup {
 `;
 }
 
+function filesBlock({ title, sentences }: MailedFiles): Markup {
+  return row(html`${heading(title)}${sentences.map(paragraph)}`, neutral);
+}
+
+function heading(title: string): Markup {
+  return html`<h1 class="ink" style="margin:0 0 10px;${new Markup(font(18, on.ink))}line-height:1.35;font-weight:bold">${safe(title)}</h1>
+`;
+}
+
 function cardBlock(card: Card, picture: Markup | undefined, link: string | undefined): Markup {
   const { title, share, sentences, next, warnings, fields, list, notes, answers } = card;
   const { word, color } = urgencyOf(card);
   return row(
     html`<p style="margin:0 0 6px"><span style="display:inline-block;background-color:${color};border-radius:3px;padding:1px 7px;${new Markup(font(11, 'color:#ffffff;'))}font-weight:bold;letter-spacing:.4px;text-transform:uppercase">${word}</span></p>
-<h1 class="ink" style="margin:0 0 10px;${new Markup(font(18, on.ink))}line-height:1.35;font-weight:bold">${safe(title)}</h1>
-${next === undefined ? '' : nextBox(next)}
+${heading(title)}${next === undefined ? '' : nextBox(next)}
 ${share === undefined ? '' : shareBar(share, color)}
 ${sentences.map((sentence) => paragraph(sentence))}
 ${warnings.map((warning) => warningBox(warning))}

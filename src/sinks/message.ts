@@ -45,12 +45,25 @@ export interface Message {
   /** At least one in a message of alerts; none in a summary. */
   readonly entries: readonly MessageEntry[];
   readonly summary: CostSummary | null;
+  /** What somebody has subscribed to; only mail has files. Left out in other messages. */
+  readonly files?: MailedFiles | undefined;
   /** Which project the books belong to, and on which host; missing without a project. */
   readonly origin?: Origin | undefined;
   /** Charts of the first entries, or of the summary; left out if no sink shows them. */
   readonly pictures?: readonly MessagePicture[] | undefined;
   /** Anomalies that are not among the entries: one night may have hundreds. Left out if there are none. */
   readonly left?: LeftOut | undefined;
+}
+
+/** Files of an export that somebody gets by mail. */
+export interface MailedFiles {
+  /** What they are and their amount: `Statement of 2026-10 for payments: 2,463.58 USD`. */
+  readonly title: string;
+  readonly sentences: readonly string[];
+  /** Their names for people, and where they are; they are read when the message is sent. */
+  readonly files: readonly { readonly name: string; readonly path: string }[];
+  /** The command that writes them again. */
+  readonly command: string;
 }
 
 /** A chart of a message, as its numbers: it is drawn when it is sent. */
@@ -87,6 +100,8 @@ export interface OutgoingMessage extends Message {
   readonly mayBeRepeat: boolean;
   /** Sent only to test the sink: nothing happened. */
   readonly isTest: boolean;
+  /** Its files as they are now. */
+  readonly attachments?: readonly { readonly name: string; readonly type: string; readonly content: Buffer }[];
 }
 
 /** The line that counts the alerts that a message does not show; undefined if it shows all. */
@@ -115,7 +130,8 @@ function leftWords({ left }: Pick<Message, 'left'>): string | undefined {
 export function subjectOf(message: OutgoingMessage): string {
   const project = message.origin === undefined ? '' : `[${oneLine(message.origin.project, maxNameLength)}] `;
   const prefix = `${message.isTest ? '[test] ' : ''}${project}`;
-  if (message.summary !== null) return `${prefix}${message.summary.title}`;
+  const own = message.summary?.title ?? message.files?.title;
+  if (own !== undefined) return `${prefix}${own}`;
   const [first, ...others] = entriesShown(message);
   if (first === undefined) return `${prefix}Costbook`;
   if (others.length === 0) {
@@ -175,11 +191,16 @@ export const maxPlainText = 30_000;
  * that do not fit are counted.
  */
 export function plainText(message: OutgoingMessage, safe: (line: string) => string = forTerminal): string {
+  const { files } = message;
+  const ofFiles = files === undefined ? [] : [[files.title, ...files.sentences].join('\n')];
   const all = (
     message.summary === null
-      ? entriesShown(message).map(({ card, link }) =>
-          [plainCard(card), ...(link === undefined ? [] : [link])].join('\n'),
-        )
+      ? [
+          ...ofFiles,
+          ...entriesShown(message).map(({ card, link }) =>
+            [plainCard(card), ...(link === undefined ? [] : [link])].join('\n'),
+          ),
+        ]
       : [
           [
             ...(message.summary.opening === undefined ? [] : [message.summary.opening, '']),

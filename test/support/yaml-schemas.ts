@@ -10,6 +10,7 @@ import { engineShape } from '../../src/config/engine-settings.ts';
 import { entryKeys, groups, tokenKeys, topKeys } from '../../src/config/keys.ts';
 import { serveShapes } from '../../src/config/serve-settings.ts';
 import { alertSeverities, severityKinds } from '../../src/config/sink-settings.ts';
+import { subscriptionsShape } from '../../src/config/subscription-settings.ts';
 import { jobShape, stepShape } from '../../src/jobs/parse.ts';
 import { viewShape } from '../../src/serve/views.ts';
 import { sinkTypes } from '../../src/sinks/kinds/index.ts';
@@ -588,6 +589,21 @@ function configSchema(): Schema {
           source: 'who publishes the rates, as reports name it',
         }),
         dashboardUrl: text('where people open the dashboard; messages link to it'),
+        subscriptions: {
+          ...schemaOf(subscriptionsShape, {
+            to: 'who gets the mail',
+            every: 'how often: for each day, week or month that is complete, or for each close; month by default',
+            sink: 'the sink of type email whose server and sender it uses; needed if there are several',
+            report: 'the report whose files are sent',
+            statement: 'the statement whose files are sent; {} for all costs',
+            name: 'the name of the report; costbook report --list shows all',
+            format: 'the formats of the files',
+            param: 'parameters of the report',
+            owner: 'only what this owner is charged',
+            by: 'the dimension of owners; team by default',
+          }),
+          description: 'who gets which files by mail, by name',
+        },
         sinks: {
           type: 'object',
           additionalProperties: { oneOf: sinks },

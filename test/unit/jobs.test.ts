@@ -116,7 +116,7 @@ ping: { begin: "\${HOOK}" }
       4:10: catchUp: found "twice", expected once or skip
       5:10: enabled: found "yes", expected true or false
       6:1: unknown key "fail"; it belongs to ping; move it there
-      8:5: steps: found "ingset", expected one of ingest, check, close, report, statement, summarize or alert, or a step with options such as report: { name: focus }; did you mean ingest?
+      8:5: steps: found "ingset", expected one of ingest, check, close, report, statement, summarize, subscriptions or alert, or a step with options such as report: { name: focus }; did you mean ingest?
       9:15: unknown key "form"; did you mean from? rename or remove it
       9:26: unknown key "acceptReducedAccess"; expected one of from, to or refetch
       9:59: from: found "yesterday", expected a date: 2026-10-01, 2026-10, 2026-10-01T00:00:00Z or -7d (all UTC)
@@ -265,10 +265,11 @@ describe('jobs', () => {
           'report invoice_lines --month last-complete',
           'report reconciliation_summary --month last-complete',
           'statement --month last-complete',
+          'subscriptions',
           'alert',
         ],
       ],
-      ['nightly', '15 2 * * *', true, true, ['ingest', 'check --changed', 'alert']],
+      ['nightly', '15 2 * * *', true, true, ['ingest', 'check --changed', 'subscriptions', 'alert']],
     ]);
   });
 

@@ -111,6 +111,16 @@ const documents: Readonly<Record<Name, readonly Record<string, unknown>[]>> = {
         ...{ notify: ['finops', 'mail'], giveUpDays: 7, project: 'acme' },
         severity: Object.fromEntries(severityKinds.map((kind, at) => [kind, alertSeverities[at % 3]])),
       },
+      subscriptions: {
+        lead: {
+          ...{ to: 'lead@example.com', every: 'close', sink: 'mail' },
+          statement: { owner: 'Payments', by: 'team', format: 'html' },
+        },
+        finance: {
+          to: ['a@example.com', 'b@example.com'],
+          report: { name: 'focus', format: ['csv', 'xlsx'], param: { workspace: 'north' } },
+        },
+      },
       sinks: {
         finops: { type: 'slack', url: hook, allowPrivateNetwork: false },
         bot: { type: 'slack', botToken: 'xoxb-12345678', channel: 'C0123456789', apiUrl: 'https://slack.com/api' },
@@ -433,6 +443,7 @@ const beyond: Readonly<Record<Name, readonly RegExp[]>> = {
     /^inferenceUrl = undefined$/, // agents and models need it
     /^engine\/command\/\d = "nonsense/, // one of its words has {file}
     /^serve\/groups\/\w+\/\w+ = undefined$/, // a group sees exactly one of them
+    /^subscriptions\/\w+\/(sink = "nonsense|(statement|report) = undefined)/, // exactly one of them, and a sink that is there
     /^sinks\/\w+\/(account|answersTo(\/\d)?) = "nonsense/,
   ],
   view: [],

@@ -59,7 +59,6 @@ export const email: SinkType<EmailSettings> = {
 };
 
 function emailShape() {
-  const address = single(parseAddress);
   const shape = sinkMapping('email', {
     host: single(parseHost),
     port: z.optional(whole(1, 65_535)),
@@ -67,7 +66,7 @@ function emailShape() {
     user: z.optional(single(parseLine)),
     password: z.optional(single(parseLine)),
     from: address,
-    to: oneOrMore(address, 'addresses such as [finops@example.com]'),
+    to: mailAddresses,
     allowPrivateNetwork,
   }).check(
     rule((given, report) => {
@@ -101,6 +100,10 @@ const parseAddress: Parse<string> = (value) => {
   if (/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text)) return text;
   throw new UsageError(`found ${quoted(text)}, expected an address such as finops@example.com`);
 };
+
+const address = single(parseAddress);
+/** Those who get a mail. */
+export const mailAddresses = oneOrMore(address, 'addresses such as [finops@example.com]');
 
 /** A mail with pictures has at most this many bytes. */
 const maxMailBytes = 300_000;
@@ -138,10 +141,15 @@ async function composed(
     headers: { 'Auto-Submitted': 'auto-generated' },
     text: plainText(message, forMail),
     html: mailHtml(message, pictures, (_, index) => `cid:${cidOf(index)}`),
-    attachments: pictures.map(({ png }, index) => ({
-      ...{ filename: `costbook-${index + 1}.png`, content: png, contentType: 'image/png' },
-      ...{ cid: cidOf(index), contentDisposition: 'inline' },
-    })),
+    attachments: [
+      ...pictures.map(({ png }, index) => ({
+        ...{ filename: `costbook-${index + 1}.png`, content: png, contentType: 'image/png' },
+        ...{ cid: cidOf(index), contentDisposition: 'inline' as const },
+      })),
+      ...(message.attachments ?? []).map(({ name, type, content }) => ({
+        ...{ filename: forMail(name), content, contentType: type },
+      })),
+    ],
     textEncoding: 'base64',
     // Not random, so that a repeat has the same bytes.
     baseBoundary: message.id,
