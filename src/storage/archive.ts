@@ -27,7 +27,7 @@ interface ArchiveIndex {
   readonly costbook: 'archive';
   /** All loads through this number are in the archive: nothing is removed because of it, but for a look at the objects. */
   readonly through: number;
-  /** A load by which the books are known; an archive of an older version has none. */
+  /** The last load that was sent, or an earlier one, by which the books are known; an archive of an older version has none. */
   readonly books?: BooksMark;
 }
 
@@ -54,7 +54,6 @@ export async function archiveLoads(
   let etag = stored?.etag;
   const index = stored === undefined ? undefined : parseIndex(store, stored.text);
   if (index !== undefined) await expectOwn(store, index, { landing, loads, last });
-  const books = index?.books ?? (await markOf(landing, loads));
   let through = index?.through ?? 0;
   const missing = loads.filter(({ number }) => number > through).sort((a, b) => a.number - b.number);
   for (let begin = 0; begin < missing.length; begin += batch) {
@@ -62,6 +61,7 @@ export async function archiveLoads(
     progress(`load ${begin + 1} of ${missing.length} to ${store.url}`);
     await atOnce(filesAtOnce, some, (load) => sendLoad(store, landing, load));
     through = some.at(-1)?.number ?? through;
+    const books = await markOf(landing, some.at(-1));
     const next: ArchiveIndex = { costbook: 'archive', through, ...(books && { books }) };
     try {
       const condition = etag === undefined ? { ifAbsent: true as const } : { ifEtag: etag };
@@ -77,33 +77,30 @@ export async function archiveLoads(
   return { through, sent: missing.length };
 }
 
-/** Throws UnprovenError for an index that other books, or somebody else, has written. */
+/** Throws UnprovenError for an index that other books, these before a restore, or somebody else, has written. */
 async function expectOwn(
   store: ObjectStore,
   { through, books }: ArchiveIndex,
   own: { readonly landing: string; readonly loads: readonly StoredLoadFolder[]; readonly last: number },
 ): Promise<void> {
   const same = books && own.loads.find(({ number }) => number === books.number);
-  const mark = same && (await markOf(own.landing, [same]));
+  const mark = await markOf(own.landing, same);
   const isOther = mark !== undefined && (mark.place !== books?.place || mark.sha256 !== books.sha256);
   if (!isOther && through <= own.last) return;
   const found = isOther
-    ? 'the loads of other books'
+    ? 'the loads of other books, or of these before they were restored from a backup'
     : `all loads through ${through}, and the last load here is ${own.last}`;
-  throw new UnprovenError(
-    `${store.url}/${indexName} says that the archive has ${found}. Nothing was sent or removed. ` +
-      'Name a prefix that no other project uses in landing.archive',
-  );
+  throw new UnprovenError(`${store.url}/${indexName} says that the archive has ${found}. Nothing was sent or removed`, {
+    next: act('name a prefix that no other project uses in landing.archive. After a restore it must be a new one.'),
+  });
 }
 
-/** The first load of the books, by which they are known. */
-async function markOf(landing: string, loads: readonly StoredLoadFolder[]): Promise<BooksMark | undefined> {
-  const [first] = loads.toSorted((a, b) => a.number - b.number);
-  if (first === undefined) return undefined;
-  const text = await bytesOf(join(landing, first.place, descriptionName)).catch(() => undefined);
-  if (text === undefined) return undefined;
+/** A load, by which the books are known. */
+async function markOf(landing: string, load: StoredLoadFolder | undefined): Promise<BooksMark | undefined> {
+  const text = load && (await bytesOf(join(landing, load.place, descriptionName)).catch(() => undefined));
+  if (load === undefined || text === undefined) return undefined;
   const sha256 = createHash('sha256').update(text).digest('hex');
-  return { number: first.number, place: first.place.split('\\').join('/'), sha256 };
+  return { number: load.number, place: load.place.split('\\').join('/'), sha256 };
 }
 
 /**

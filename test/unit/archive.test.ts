@@ -50,7 +50,7 @@ test('an archive of other books is refused, whoever sends first', async () => {
   const one = await landingOf(own);
   expect(await archiveLoads(store, one.root, one.loads, silent)).toEqual({ through: 2, sent: 2 });
   for (const others of [
-    { ...own, 'acc/load-000000001': 'other' },
+    { ...own, 'acc/load-000000002': 'other' },
     { 'b/load-000000001': 'one', 'b/load-000000002': 'two' },
   ]) {
     const other = await landingOf(others);
@@ -59,7 +59,22 @@ test('an archive of other books is refused, whoever sends first', async () => {
   // An archive of an earlier version does not say whose it is; it does after the next load.
   await store.putText('_archive.json', JSON.stringify({ costbook: 'archive', through: 1 }), {}, undefined);
   expect(await archiveLoads(store, one.root, one.loads, silent)).toEqual({ through: 2, sent: 1 });
-  expect(JSON.parse(store.objects.get('_archive.json')?.text ?? '')).toMatchObject({ books: { number: 1 } });
+  expect(JSON.parse(store.objects.get('_archive.json')?.text ?? '')).toMatchObject({ books: { number: 2 } });
+});
+
+test('books that were restored from a backup do not mix their loads with those of before, however many they have', async () => {
+  const store = memoryStore();
+  const three = { ...own, 'acc/load-000000003': 'three' };
+  const before = await landingOf(three);
+  await archiveLoads(store, before.root, before.loads, silent);
+  const archived = [...store.objects.keys()];
+  // The backup had loads 1 and 2; since then there are another load 3 and a load 4.
+  const restored = await landingOf({ ...three, 'acc/load-000000003': 'drei', 'acc/load-000000004': 'four' });
+  await expect(archiveLoads(store, restored.root, restored.loads, silent)).rejects.toMatchObject({
+    message: expect.stringContaining('of these before they were restored from a backup'),
+    next: { who: 'Act', words: expect.stringContaining('After a restore it must be a new one') },
+  });
+  expect([...store.objects.keys()]).toEqual(archived);
 });
 
 test('a page is removed here only if its object was there a moment ago; what is missing is sent', async () => {
