@@ -200,6 +200,64 @@
       document.getElementById(slider.dataset.output).textContent = `${slider.value} days`;
     });
 
+  // Views that a person keeps in this browser: each is a name and an address of this dashboard.
+  function keptViews() {
+    try {
+      const known = JSON.parse(localStorage.getItem('views') ?? '[]');
+      return known.filter(({ name, address }) => typeof name === 'string' && /^\/(?!\/)/.test(address));
+    } catch {
+      return [];
+    }
+  }
+
+  function showKept() {
+    const views = keptViews();
+    const link = ({ name, address }) => Object.assign(document.createElement('a'), { textContent: name, href: below(address) });
+    const item = (...parts) => {
+      const line = document.createElement('li');
+      line.append(...parts);
+      return line;
+    };
+    document.getElementById('kept-menu')?.remove();
+    if (views.length > 0) {
+      const nav = document.createElement('nav');
+      Object.assign(nav, { id: 'kept-menu', className: 'views', ariaLabel: 'Views of this browser' });
+      nav.append(document.createElement('ul'));
+      nav.firstChild.append(...views.map((view) => item(link(view))));
+      document.querySelector('header')?.append(nav);
+    }
+    const kept = document.getElementById('kept');
+    if (!kept) return;
+    kept.hidden = views.length === 0;
+    const rows = views.map((view) => {
+      const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Remove' });
+      button.setAttribute('aria-label', `Remove ${view.name}`);
+      button.addEventListener('click', () => keep(views.filter((each) => each !== view)));
+      return item(link(view), ' ', button);
+    });
+    kept.querySelector('ul').replaceChildren(...rows);
+  }
+
+  function keep(views) {
+    localStorage.setItem('views', JSON.stringify(views));
+    showKept();
+  }
+
+  showKept();
+  for (const button of document.querySelectorAll('[data-keep]')) {
+    const { textContent: name, href } = document.getElementById(button.dataset.keep);
+    button.hidden = false;
+    const address = `/${href.slice(root.length)}`;
+    button.addEventListener('click', () => keep([...keptViews().filter((each) => each.name !== name), { name, address }]));
+  }
+  for (const button of document.querySelectorAll('[data-copy]')) {
+    button.hidden = !navigator.clipboard;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).href);
+      button.textContent = 'Copied';
+    });
+  }
+
   // Says so when a newer snapshot is published.
   const shown = document.documentElement.dataset.snapshot;
   setInterval(async () => {

@@ -7,7 +7,6 @@ select
   count(*) as hours,
   cast(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0)) as decimal(38, 12)) as cost,
   strftime(max(seen_at), '%Y-%m-%dT%H:%M:%SZ') as seen_at,
-  count(*) over () as resources,
   cast(sum(count(*)) over () as bigint) as all_hours,
   cast(sum(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0))) over () as decimal(38, 12)) as all_cost
 from restatements
@@ -20,5 +19,4 @@ where bucket_start >= cast($month as timestamp)
     else seen_at >= cast($since as timestamp)
   end
 group by workspace, resource_type, resource_name
-order by abs(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0))) desc, workspace, resource_type, resource_name
-limit 100;
+order by abs(sum(coalesce(new_cost, 0) - coalesce(old_cost, 0))) desc, workspace, resource_type, resource_name;

@@ -361,7 +361,7 @@ function ownersTable(asked: Asked, rows: readonly SqlRow[], total: string, isClo
 }
 
 function unallocatedTable(rows: readonly SqlRow[]): Markup {
-  return html`${table(
+  return table(
     'Without an owner, largest first',
     [
       {
@@ -372,9 +372,11 @@ function unallocatedTable(rows: readonly SqlRow[]): Markup {
       { head: 'USD', isNumber: true, cell: (row) => money(String(row['cost'])) },
       { head: 'What would assign it', cell: (row) => named(textOf(row, 'fix'), '') },
     ],
-    [...rows].sort((a, b) => Number(a['rank']) - Number(b['rank'])).slice(0, unallocatedShown),
+    [...rows].sort((a, b) => Number(a['rank']) - Number(b['rank'])),
     'Every cost of the month has an owner.',
-  )}${rows.length > unallocatedShown ? html`<p class="empty">${rows.length - unallocatedShown} more; the report unallocated has all.</p>` : ''}`;
+    undefined,
+    { most: unallocatedShown },
+  );
 }
 
 function labelsTable(month: string, rows: readonly SqlRow[]): Markup {

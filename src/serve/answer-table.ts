@@ -69,10 +69,13 @@ export function answerTable(
     rows,
     'No row.',
     Object.keys(totals).length === 0 ? undefined : varied.map(totalOf),
-    constant.map((column) => {
-      const value = cell(column, rows[0] ?? {});
-      return html`${oneLine(column.name, maxCellLength)} ${value === '' ? 'empty' : html`<b>${value}</b>`}`;
-    }),
+    {
+      hasFiles: true,
+      facts: constant.map((column) => {
+        const value = cell(column, rows[0] ?? {});
+        return html`${oneLine(column.name, maxCellLength)} ${value === '' ? 'empty' : html`<b>${value}</b>`}`;
+      }),
+    },
   );
 }
 

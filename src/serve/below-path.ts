@@ -17,7 +17,7 @@ export function pathBelow(base: string, url: string): string {
  */
 export async function linkedBelow(base: string, page: Markup): Promise<string> {
   const text = String(await page);
-  return base === '' ? text : text.replaceAll(/ (href|src|action|data-charts)="\/(?!\/)/g, ` $1="${base}/`);
+  return base === '' ? text : text.replaceAll(/ (href|src|action|formaction|data-charts)="\/(?!\/)/g, ` $1="${base}/`);
 }
 
 /** Longer addresses do not fit into a cookie. */

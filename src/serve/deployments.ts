@@ -9,13 +9,14 @@ const shown = 50;
 
 /** What was deployed or changed of one resource, newest first. */
 export function deploymentsTable(rows: readonly SqlRow[]): Markup {
-  const all = deploymentsOf(rows);
-  return html`${table(
+  return table(
     'Deployments and changes, newest first',
-    columns,
-    all.slice(0, shown),
+    [...columns, { head: 'Costs', cell: ({ by }) => html`<a href="?since=${by.slice(0, 10)}#cost">since then</a>` }],
+    deploymentsOf(rows),
     'No listing has a deployment or a change of this resource. Listings of sandboxes have no deployments.',
-  )}${moreWords(all.length - shown)}`;
+    undefined,
+    { most: shown },
+  );
 }
 
 /** What was deployed or changed of the drivers of an anomaly before its first hour; undefined where it is not known. */
@@ -42,12 +43,6 @@ export function deploymentWords(row: Deployment): string {
   return [eventWords(row) ?? 'changed', ...row.settings.map((setting) => settingWords([setting]))]
     .map((words) => named(words, ''))
     .join('; ');
-}
-
-function moreWords(more: number): Markup | string {
-  return more <= 0
-    ? ''
-    : html`<p class="empty">And ${more} earlier ones; the views resource_events and resource_changes have all.</p>`;
 }
 
 const columns = [

@@ -110,11 +110,16 @@ export function beforeOf(compared: Compared | undefined): ExploreQuestion['befor
   return compared?.kind === 'compared' ? { from: compared.before.start, to: compared.before.end } : undefined;
 }
 
+/** The last days with a complete hour, from the start of the first one: what every page means by so many days. */
+export function lastDays(days: number, through: Instant): { readonly from: Instant; readonly to: Instant } {
+  return { from: floorDay(through - hourMs) - (days - 1) * dayMs, to: through };
+}
+
 /** Ranges that end with the complete hours or the last month, by their names in an address. */
 export function usualRanges(through: Instant) {
   const lastDay = floorDay(through - hourMs);
   const month = floorMonth(lastDay);
-  const days = (count: number) => ({ from: lastDay - (count - 1) * dayMs, to: through, step: 'day' as const });
+  const days = (count: number) => ({ ...lastDays(count, through), step: 'day' as const });
   return {
     month: { words: 'This month', from: month, to: through, step: 'day' as const },
     'last-month': { words: 'Last month', from: addCalendarMonths(month, -1), to: month, step: 'day' as const },
@@ -155,7 +160,7 @@ function readWindow(
 }
 
 /** A day as `2026-10-04`, of which `ofDay` milliseconds are over, or an hour as `2026-10-04T05:00`. */
-function readTime(query: URLSearchParams, name: string, problems: string[], ofDay = 0): Instant | undefined {
+export function readTime(query: URLSearchParams, name: string, problems: string[], ofDay = 0): Instant | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);

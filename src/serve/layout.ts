@@ -7,6 +7,7 @@ import { money } from './format.ts';
 import { html, type Markup, raw } from './markup.ts';
 import { menu, type PagePath } from './menu.ts';
 import type { Page } from './page.ts';
+import { shareButton, tableButtons, tablesForm } from './table-files.ts';
 
 /** What every page shows besides its body. */
 export interface Frame {
@@ -24,11 +25,27 @@ export interface Frame {
   readonly warning: string | undefined;
   readonly version: string;
   readonly assets: AssetUrls;
+  /** The path of the page and the parameters in its address; no path of a page that cannot be shared. */
+  readonly address: string | undefined;
+  readonly query: URLSearchParams;
 }
 
 /** A whole page. */
-export function document({ path, title, body }: Page, frame: Frame): Markup {
-  const { project, viewer, hasSession, allowed, views, shownView, completeThrough, warning, assets, version } = frame;
+export function document({ path, title, about, body }: Page, frame: Frame): Markup {
+  const {
+    project,
+    viewer,
+    hasSession,
+    allowed,
+    views,
+    shownView,
+    completeThrough,
+    warning,
+    assets,
+    version,
+    query,
+    address,
+  } = frame;
   const links = menu.filter((entry) => allowed.includes(entry.path));
   return html`<!doctype html>
 <html lang="en" data-snapshot="${version}">
@@ -67,8 +84,9 @@ ${
 ${warning === undefined ? '' : html`<p class="warning" role="status">${warning}</p>`}
 <p class="warning" role="status" id="newer" hidden>Newer numbers are published. <a href="">Show them</a></p>
 <main id="main">
-<h1>${title}</h1>
+<div class="head"><h1>${title}</h1>${about === undefined ? '' : html`<p class="empty">${about}</p>`}${address === undefined ? '' : shareButton(address)}</div>
 ${body}
+${tablesForm(query)}
 </main>
 <footer><p>All times are UTC, all amounts USD unless a unit is named. Point at an amount to see it exactly.${
     viewer === undefined ? '' : html` You see what <b>${named(viewer, 'no name')}</b> may see.`
@@ -292,28 +310,36 @@ export function sortLink(name: string, isNumber: boolean, { sort, address }: Sor
   return { order, address: address(isDown ? `-${name}` : name) };
 }
 
-/**
- * A table with a caption; numbers are right-aligned. `empty` is shown where there is no row, `facts` are what all rows have
- * in common.
- */
+/** How a table is shown. */
+interface TableOptions {
+  /** What all its rows have in common. */
+  readonly facts?: readonly Markup[];
+  /** The page shows this many rows; the files have all. */
+  readonly most?: number;
+  /** Whether the page offers other files of it. */
+  readonly hasFiles?: boolean;
+}
+
+/** A table with a caption, and its files; numbers are right-aligned. `empty` is shown where there is no row. */
 export function table<T>(
   caption: string,
   columns: readonly Column<T>[],
   rows: readonly T[],
   empty: string,
   foot?: readonly (Markup | string)[],
-  facts: readonly Markup[] = [],
+  { facts = [], most = rows.length, hasFiles = false }: TableOptions = {},
 ): Markup {
   if (rows.length === 0) return html`<h2>${caption}</h2><p class="empty">${empty}</p>`;
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
   return html`<div class="wide" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption>${caption}${facts.length === 0 ? '' : html`<span class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</span>`}</caption>
 <thead><tr>${columns.map(
     ({ head, isNumber, sort }) =>
       html`<th scope="col"${isNumber ? raw(' class="number"') : ''}${sort?.order === undefined ? '' : html` aria-sort="${sort.order}"`}>${sort === undefined ? head : html`<a href="${sort.address}" rel="nofollow">${head}</a>`}</th>`,
   )}</tr></thead>
-<tbody>${rows.map(
+<tbody>${cells.slice(0, most).map(
     (row) =>
-      html`<tr>${columns.map(({ cell, isNumber }) => html`<td${isNumber ? raw(' class="number"') : ''}>${cell(row) ?? ''}</td>`)}</tr>
+      html`<tr>${row.map((cell, index) => html`<td${columns[index]?.isNumber ? raw(' class="number"') : ''}>${cell ?? ''}</td>`)}</tr>
 `,
   )}</tbody>
 ${
@@ -321,5 +347,5 @@ ${
     ? ''
     : html`<tfoot><tr>${foot.map((text, index) => html`<td${columns[index]?.isNumber ? raw(' class="number"') : ''}>${text}</td>`)}</tr></tfoot>`
 }
-</table></div>`;
+</table></div>${hasFiles ? '' : tableButtons({ caption, columns, rows: cells }, Math.min(most, rows.length))}`;
 }

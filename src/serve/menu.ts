@@ -7,6 +7,7 @@ export const menu = [
   { path: '/savings', name: 'Savings' },
   { path: '/allocation', name: 'Allocation' },
   { path: '/months', name: 'Months' },
+  { path: '/changes', name: 'Changes' },
   { path: '/reports', name: 'Reports' },
   { path: '/sql', name: 'SQL' },
   { path: '/health', name: 'Health' },

@@ -289,7 +289,9 @@ function correctionsTable({ corrections, name }: Month, way: 'in' | 'out'): Mark
   ];
   const caption =
     way === 'in' ? 'Corrections of earlier months that it bills' : 'Corrections of it that later months bill';
-  return html`${table(caption, columns, rows.slice(0, 50), 'None.', ['Total', '', '', totalOf(rows, 'cost', { isSigned: true })])}${rows.length > 50 ? html`<p class="empty">The 50 largest of ${rows.length}. The view corrections has all.</p>` : ''}`;
+  return table(caption, columns, rows, 'None.', ['Total', '', '', totalOf(rows, 'cost', { isSigned: true })], {
+    most: 50,
+  });
 }
 
 function changesSection({ changes, since, name, row }: Month): Markup {
@@ -305,8 +307,7 @@ function changesSection({ changes, since, name, row }: Month): Markup {
     first === undefined
       ? undefined
       : ['Total', quantity(String(first['all_hours'])), money(String(first['all_cost']), { isSigned: true }), ''];
-  const more = Number(first?.['resources'] ?? 0) - changes.length;
-  return html`${table(`What the platform changed ${since.words}`, columns, changes, 'None.', foot)}${more > 0 ? html`<p class="empty">And ${quantity(String(more))} more resources, which the total includes.</p>` : ''}
+  return html`${table(`What the platform changed ${since.words}`, columns, changes, 'None.', foot, { most: 100 })}
 ${since.from !== null && since.from < readAt ? html`<p class="empty">Nothing is known of changes before ${shownInstant(readAt)}, when the books first had costs of this month.</p>` : ''}${since.isWrong ? html`<p class="state bad" role="alert">Expected a day such as 2026-10-20.</p>` : ''}
 <form class="filters" method="get" action="${monthAddress(name)}"><label><span>Changes since</span><input type="date" name="since" value="${since.day ?? ''}"></label><button>Show</button></form>`;
 }

@@ -1,11 +1,11 @@
 import { moneyOf, moneyText } from '../money/money.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
 import { type BooksKnown, type Compared, comparedWith } from '../time/compared.ts';
-import { dayMs, formatInstant, type Instant, shownInstant } from '../time/time.ts';
+import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
 import { only, sharedOwner, valueWords } from './dimensions.ts';
-import { costsAddress } from './explore-question.ts';
+import { costsAddress, lastDays } from './explore-question.ts';
 import { money, relative } from './format.ts';
 import { type Column, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
@@ -30,7 +30,7 @@ export async function readMovers(
   view: BooksView,
   { by, days, through, completeFrom, count }: MoversAsked,
 ): Promise<{ readonly compared: Compared; readonly rows: readonly SqlRow[] }> {
-  const compared = comparedWith({ start: through - days * dayMs, end: through }, { completeFrom });
+  const compared = comparedWith({ start: lastDays(days, through).from, end: through }, { completeFrom });
   if (compared.kind === 'none') return { compared, rows: [] };
   return { compared, rows: await view.rows('movers', { ...moverWindows(compared), by, count }) };
 }
@@ -107,9 +107,8 @@ function moversTable(
 function groupCell(by: 'workspace' | 'owner', row: SqlRow, through: Instant): Markup {
   const dimension = by === 'workspace' ? by : `owner:${row['dimension'] ?? ''}`;
   const value = row['is_shared'] === true ? sharedOwner : String(row['group_name'] ?? '');
-  const window = { from: through - moverDays * dayMs, to: through };
   const page = {
-    window,
+    window: lastDays(moverDays, through),
     through,
     step: 'day',
     groupBy: 'resource_name',

@@ -31,8 +31,9 @@ import {
   readDifferingMonths,
 } from './books-state.ts';
 import { mostUrgentBudgets } from './budgets.ts';
+import { changesTile } from './changes.ts';
 import { actionsOf } from './explore-actions.ts';
-import { costsAddress } from './explore-question.ts';
+import { costsAddress, lastDays } from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
 import { readExplored } from './explored.ts';
 import { amount, money, quantity, relative } from './format.ts';
@@ -58,7 +59,7 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
   }
   const through = Date.parse(state.completeThrough);
   const isAll = view.scope.kind === 'all';
-  const [month, trend, movers, status, budgets, trust, differing, savings] = await Promise.all([
+  const [month, trend, movers, status, budgets, trust, differing, savings, changed] = await Promise.all([
     readMonth(view, state.month.start, { through, completeFrom: state.completeFrom }),
     readTrend(view, through),
     moversSection(request, { through, completeFrom: state.completeFrom }),
@@ -68,11 +69,12 @@ export async function overviewPage(request: PageRequest): Promise<Page> {
     isAll ? readTrust(view, now) : undefined,
     readDifferingMonths(view),
     readSavings(view),
+    isAll ? changesTile(request) : html``,
   ]);
   return {
     path: '/',
     title: 'Overview',
-    body: html`${tiles(month, state, { trust, differing, savings })}
+    body: html`${tiles(month, state, { trust, differing, savings, changed })}
 <div class="grid">
 ${figure(monthChart(month, state), { numbers: exactMonth(month), pages: pagesOfDays(month) })}
 ${figure(trendChart(trend, state), { actions: actionsOf(trend.asked, trend.explored), details: longDetails(trend.asked, trend.explored) })}
@@ -237,10 +239,12 @@ function tiles(
     trust,
     differing,
     savings,
+    changed,
   }: {
     readonly trust: Trust | undefined;
     readonly differing: readonly DifferingMonth[];
     readonly savings: Awaited<ReturnType<typeof readSavings>>;
+    readonly changed: Markup;
   },
 ): Markup {
   const change = before === undefined ? undefined : relative(spent, before);
@@ -258,6 +262,7 @@ function tiles(
       : html`<span class="big">${money(forecast.mean, { figure: ['month_end', formatMonth(start)] })}</span> USD<div class="note">80 of 100 end between ${amount(forecast.low)} and ${amount(forecast.high)} (${forecast.basis})</div>`
   }</dd></div>
 ${savingsTile(savings)}
+${changed}
 <div class="tile"><dt>Complete through</dt><dd><span class="medium">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
   }.${differingWords(differing).map((line) => html`<br>${line}`)}${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
@@ -290,8 +295,7 @@ function pagesOfDays({ start, through }: Month): (string | null)[] {
 type Trend = Awaited<ReturnType<typeof readTrend>>;
 
 async function readTrend(view: BooksView, through: Instant) {
-  const from = Math.floor(through / dayMs) * dayMs - (trendDays - 1) * dayMs;
-  const question = { from, to: through, step: 'day', groupBy: 'workspace', top: 6, filters: {} } as const;
+  const question = { ...lastDays(trendDays, through), step: 'day', groupBy: 'workspace', top: 6, filters: {} } as const;
   const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
   return { explored: await readExplored(view, question), asked, through };
 }

@@ -9,6 +9,8 @@ export interface Page {
   /** Its entry of the menu; undefined if it has none. */
   readonly path: PagePath | undefined;
   readonly title: string;
+  /** What a page with a name of its own shows. */
+  readonly about?: string;
   readonly body: Markup;
   /** 200 by default. */
   readonly status?: 200 | 400 | 404 | 500 | 503;
@@ -23,6 +25,8 @@ export interface PageRequest {
   readonly project: Project;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** When this browser looked before; undefined for the first time. */
+  readonly lookedAt?: number | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,8 @@
 import { counted } from '../text/counted.ts';
 import { oneLine } from '../text/safe-text.ts';
-import { dayMs, floorDay, formatInstant, hourMs, type Instant } from '../time/time.ts';
+import { formatInstant } from '../time/time.ts';
 import { readBooksState } from './books-state.ts';
+import { lastDays } from './explore-question.ts';
 import { money } from './format.ts';
 import { named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
@@ -16,11 +17,6 @@ export function searchForm(part = ''): Markup {
 <label>Find a resource <input type="search" name="q" value="${part}" placeholder="part of its name" maxlength="${maxLength}" required autocomplete="off"></label>
 <button>Find</button>
 </form>`;
-}
-
-/** The last days with a complete hour, from the start of the first one. */
-export function lastDays(days: number, through: Instant): { readonly from: Instant; readonly to: Instant } {
-  return { from: floorDay(through - hourMs) - (days - 1) * dayMs, to: through };
 }
 
 /** The resources whose names contain a text, in the costs that the viewer sees. */

@@ -18,7 +18,16 @@ import { readBooksState } from './books-state.ts';
 import { deploymentsTable, deploymentWords } from './deployments.ts';
 import { only } from './dimensions.ts';
 import { actionsOf } from './explore-actions.ts';
-import { type Asked, addressOf, beforeOf, narrowed } from './explore-question.ts';
+import {
+  type Asked,
+  addressOf,
+  beforeOf,
+  lastDays,
+  maxBuckets,
+  narrowed,
+  readTime,
+  shownTime,
+} from './explore-question.ts';
 import { longDetails } from './explore-tables.ts';
 import {
   type Explored,
@@ -33,7 +42,7 @@ import { type Column, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { executionsTable, partsTable } from './resource-parts.ts';
-import { lastDays, resourceSearchPage, searchForm } from './resource-search.ts';
+import { resourceSearchPage, searchForm } from './resource-search.ts';
 import { changeWords, stateBefore, statesTable, textOf } from './resource-states.ts';
 
 /** The ranges to choose from. */
@@ -42,7 +51,49 @@ const ranges = {
   '90d': { name: '90 days', step: 'day' },
   '13m': { name: '13 months', step: 'month' },
 } as const;
-type Range = keyof typeof ranges;
+
+/** The time that is shown, and what an address has of it. */
+interface Range {
+  readonly address: string;
+  readonly from: Instant;
+  readonly step: 'day' | 'month';
+}
+
+/** The range of an address: by its name, or from a day on by day. What cannot be read is 90 days, with a sentence about it. */
+function readRange(query: URLSearchParams, through: Instant): { range: Range; problems: string[] } {
+  const problems: string[] = [];
+  const since = readTime(query, 'since', problems);
+  const name = query.get('range') ?? '90d';
+  const key = keyIn(ranges, name) ?? '90d';
+  if (key !== name) problems.push(`range: expected one of ${Object.keys(ranges).join(', ')}`);
+  if (since !== undefined && since < through) {
+    const step = (through - since) / dayMs > maxBuckets ? 'month' : 'day';
+    return { range: { address: `since=${shownTime(since)}`, from: since, step }, problems };
+  }
+  if (since !== undefined) problems.push(`since: expected a time before ${shownInstant(formatInstant(through))}`);
+  const months = () => addCalendarMonths(floorMonth(through - hourMs), -12);
+  const from = key === '13m' ? months() : lastDays(Number.parseInt(key, 10), through).from;
+  return { range: { address: `range=${key}`, from, step: ranges[key].step }, problems };
+}
+
+function keyIn<T extends object>(of: T, name: string): keyof T | undefined {
+  return Object.hasOwn(of, name) ? (name as keyof T) : undefined;
+}
+
+/** The ranges to choose from: also since the resource was deployed or created last. */
+function rangesOf(states: readonly SqlRow[], deployments: readonly SqlRow[]) {
+  const created = states.map((state) => textOf(state, 'created_at')).find((at) => at !== null);
+  return [
+    ...Object.entries(ranges).map(([key, { name }]) => ({ address: `range=${key}`, name })),
+    ...[
+      {
+        at: deploymentsOf(deployments).find(({ event }) => event !== undefined)?.by,
+        name: 'Since the last deployment',
+      },
+      { at: created, name: 'Since it was created' },
+    ].flatMap(({ at, name }) => (at === undefined ? [] : [{ address: `since=${at.slice(0, 10)}`, name }])),
+  ];
+}
 
 /** The names of a resource for SQL; '' where there is none. */
 interface ResourceNames extends Record<string, string> {
@@ -70,11 +121,10 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   const names = resourceNamesOf(found);
   const others = new Set(matches.map((row) => JSON.stringify(resourceNamesOf(row))));
   if (others.size > 1) return choicePage(matches);
-  const askedRange = query.get('range') ?? '90d';
-  const range = Object.hasOwn(ranges, askedRange) ? (askedRange as Range) : undefined;
   const through = Date.parse(state.completeThrough);
   const isOwner = view.scope.kind === 'owner';
-  const question = questionOf(names, range ?? '90d', { through, completeFrom: state.completeFrom });
+  const { range, problems } = readRange(query, through);
+  const question = questionOf(names, range, { through, completeFrom: state.completeFrom });
   const asked = { ...question, shape: 'bars', measure: 'cost', compare: 'before', through } as const;
   const [explored, states, deployments, owners, use, belongings, executions] = await Promise.all([
     readExplored(view, question),
@@ -93,14 +143,14 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
   return {
     path: undefined,
     title: named(names.name, 'A resource without a name'),
-    status: range === undefined ? 400 : 200,
+    status: problems.length === 0 ? 200 : 400,
     body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
 <a href="${addressOf(asked)}">Explore its costs</a> · <a href="/resource">Find another</a></p>
-${range === undefined ? html`<p class="state bad">range: expected one of ${Object.keys(ranges).join(', ')}</p>` : ''}
+${problems.map((problem) => html`<p class="state bad" role="alert">${problem}</p>`)}
 ${tiles(asked, explored, { states, owners, use: use[0], scope: view.scope })}
-<nav class="ranges" aria-label="Range">${Object.entries(ranges).map(
-      ([key, { name }]) =>
-        html`<a href="?range=${key}"${key === (range ?? '90d') ? raw(' aria-current="true"') : ''}>${name}</a> `,
+<nav class="ranges" aria-label="Range">${rangesOf(states, deployments).map(
+      ({ address, name }) =>
+        html`<a href="?${address}"${address === range.address ? raw(' aria-current="true"') : ''}>${name}</a> `,
     )}</nav>
 ${figure(
   chartOf(question, explored, {
@@ -169,16 +219,12 @@ function addressed(parts: readonly AddressPart[]): Record<string, string | boole
 
 function questionOf(
   { type, workspace, name }: ResourceNames,
-  range: Range,
+  { from, step }: Range,
   { through, ...books }: BooksKnown & { readonly through: Instant },
 ): ExploreQuestion & Pick<Asked, 'notCompared'> {
-  const from =
-    range === '13m'
-      ? addCalendarMonths(floorMonth(through - hourMs), -12)
-      : lastDays(Number.parseInt(range, 10), through).from;
   const compared = comparedWith({ start: from, end: through }, books);
   return {
-    ...{ from, to: through, step: ranges[range].step, groupBy: 'billing_dimension', top: 7 },
+    ...{ from, to: through, step, groupBy: 'billing_dimension', top: 7 },
     before: beforeOf(compared),
     notCompared: compared.kind === 'none' ? compared.reason : undefined,
     filters: only({ resource_type: type, workspace, resource_name: name }),

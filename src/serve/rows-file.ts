@@ -11,11 +11,15 @@ import { html, type Markup } from './markup.ts';
 export const pageFormats = ['csv', 'xlsx', 'parquet'] as const;
 export type PageFormat = (typeof pageFormats)[number];
 
+/** A format as people write it. */
+export function formatWord(format: PageFormat): string {
+  return format === 'parquet' ? 'Parquet' : format.toUpperCase();
+}
+
 /** Links to the numbers of a page as files. */
 export function downloadLinks(address: (format: PageFormat) => string): Markup {
   return html`<p class="actions">Download these numbers: ${pageFormats.map(
-    (format) =>
-      html`<a href="${address(format)}" download>${format === 'parquet' ? 'Parquet' : format.toUpperCase()}</a> `,
+    (format) => html`<a href="${address(format)}" download>${formatWord(format)}</a> `,
   )}</p>`;
 }
 

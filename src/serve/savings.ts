@@ -1,11 +1,10 @@
 import { readRunaways } from '../budgets/forecasts/index.ts';
 import { moneyText, rounded } from '../money/money.ts';
-import { csvChunks } from '../reports/formats/index.ts';
+import { factsOf } from '../reports/formats/index.ts';
 import { exportTypes } from '../tables/file-formats.ts';
 import { counted } from '../text/counted.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
 import { dayName, shownInstant } from '../time/time.ts';
-import { readSql } from '../warehouse/sql/index.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
@@ -16,8 +15,9 @@ import { html, type Markup } from './markup.ts';
 import type { Download, Page, PageRequest } from './page.ts';
 import { ownerWords, useAsked } from './resource.ts';
 import { sizeOf, textOf } from './resource-states.ts';
+import { downloadLinks, type PageFormat, rowsFile } from './rows-file.ts';
 
-/** A page shows this many of each table; the file has all. */
+/** A page shows this many of each table; the files have all. */
 const shown = 200;
 
 /** What somebody does about a row, by the code of its state. */
@@ -100,10 +100,10 @@ export async function savingsPage({ view }: PageRequest): Promise<Page> {
         ? 'Nothing is known that could be stopped.'
         : html`<b>You could save ${savedOf(total)} USD a month</b>: ${counted(priced.length - runaways, 'resource')} that nobody uses, and ${counted(runaways, 'resource')} above usual cost.`
     }</p>
-<section class="alerts">${table('What could be stopped', [costColumn, ...columnsFor(view)], priced.slice(0, shown), 'Everything that costs money is in use, as far as the books know.', [savedOf(total), 'Total', '', '', ''])}
-${priced.length > shown ? html`<p class="empty">The ${shown} largest of ${priced.length}.</p>` : ''}<p class="empty">A month is 730 hours at the rate of the last complete day. Of what is above usual cost, it has what a day now costs more, as forecasts do. Each resource counts once. ${through === null ? 'No complete day yet' : `Complete through ${shownInstant(through)}`}.</p>
-<p class="actions">Download: <a href="/savings.csv" download>CSV</a></p></section>
-${others.length === 0 ? '' : html`<section class="alerts">${table('Images and snapshots that nobody needs', [sizeColumn, ...columnsFor(view).filter(({ head }) => head !== 'Owner')], others.slice(0, shown), '')}<p class="empty">Their cost is part of other costs, so it is in no total.</p></section>`}`,
+<section class="alerts">${table('What could be stopped', [costColumn, ...columnsFor(view)], priced, 'Everything that costs money is in use, as far as the books know.', [savedOf(total), 'Total', '', '', ''], { most: shown })}
+<p class="empty">A month is 730 hours at the rate of the last complete day. Of what is above usual cost, it has what a day now costs more, as forecasts do. Each resource counts once. ${through === null ? 'No complete day yet' : `Complete through ${shownInstant(through)}`}.</p>
+${downloadLinks((format) => `/savings.${format}`)}</section>
+${others.length === 0 ? '' : html`<section class="alerts">${table('Images and snapshots that nobody needs', [sizeColumn, ...columnsFor(view).filter(({ head }) => head !== 'Owner')], others, '', undefined, { most: shown })}<p class="empty">Their cost is part of other costs, so it is in no total.</p></section>`}`,
   };
 }
 
@@ -151,17 +151,31 @@ function columnsFor({ scope }: BooksView): readonly Column<SqlRow>[] {
   ];
 }
 
-/** All rows as CSV, of the same statement. */
-export async function savingsFile({ view }: Pick<PageRequest, 'view'>): Promise<Download> {
-  const asked = await savingsAsked(view);
-  const body =
-    asked === undefined
-      ? ''
-      : await view.once(`savings file ${JSON.stringify(asked)}`, async (connection) => {
-          const result = await connection.stream(await readSql('serve', 'savings'), asked);
-          let text = '';
-          for await (const chunk of csvChunks(result, { raw: false })) text += chunk;
-          return text;
-        });
-  return { name: `savings-${asked?.until.slice(0, 10) ?? 'none'}.csv`, type: exportTypes.csv, body };
+/** The columns of a file, as the statement has them. */
+const fileColumns = [
+  ...['account', 'state', 'workspace', 'resource_type', 'resource_name', 'reason'].map((name) => ({
+    name,
+    type: 'VARCHAR',
+  })),
+  { name: 'cost_per_month', type: 'DECIMAL(38,12)' },
+  { name: 'size_bytes', type: 'BIGINT' },
+  { name: 'anomaly_key', type: 'VARCHAR' },
+  { name: 'owner', type: 'VARCHAR' },
+  { name: 'is_split', type: 'BOOLEAN' },
+];
+
+/** All rows as a file. */
+export async function savingsFile(
+  { view, signal }: Pick<PageRequest, 'view' | 'signal'>,
+  format: PageFormat,
+): Promise<Download> {
+  const { rows, through } = await readSavings(view);
+  const { settledThrough } = await readBooksState(view);
+  const cells = rows.map((row) => fileColumns.map(({ name }) => textOf(row, name)));
+  const facts = factsOf({ completeThrough: through, settledThrough, completeFrom: null, asOf: null, closedAt: null });
+  return {
+    name: `savings-${through?.slice(0, 10) ?? 'none'}.${format}`,
+    type: exportTypes[format],
+    body: await rowsFile({ columns: fileColumns, rows: cells, facts, title: 'Savings', signal }, format),
+  };
 }

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
+import { getCookie } from 'hono/cookie';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { HttpSend, Log } from '../base/effects.ts';
@@ -13,7 +14,9 @@ import type { LocalConfig, ServeSettings } from '../config/index.ts';
 import type { Status } from '../health/index.ts';
 import type { LimitedBooks } from '../mcp/index.ts';
 import { metricsText } from '../metrics/index.ts';
+import { factsOf } from '../reports/formats/index.ts';
 import { type AddressPart, decodePart } from '../text/dashboard-address.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { hourMs, type Instant } from '../time/time.ts';
 import { type Access, openAccess } from './access.ts';
 import { allocationPage } from './allocation.ts';
@@ -30,6 +33,7 @@ import {
 } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
 import { budgetPage, budgetsPage } from './budgets.ts';
+import { changesPage } from './changes.ts';
 import { childWork, childWorkMs, type ProjectCommands } from './child-work.ts';
 import { explorePage } from './explore.ts';
 import { exploreFile } from './explore-file.ts';
@@ -38,6 +42,7 @@ import { healthPage } from './health.ts';
 import { document, problemDocument } from './layout.ts';
 import { limitedBooks } from './limited-books.ts';
 import { BusyError, openLimiter } from './limiter.ts';
+import { lookedBefore, lookedCookie } from './looked.ts';
 import type { Markup } from './markup.ts';
 import { menu, type PagePath } from './menu.ts';
 import { monthPage } from './month.ts';
@@ -50,9 +55,11 @@ import { reportFile, reportPage, reportsPage } from './reports.ts';
 import { resourcePage } from './resource.ts';
 import { pageFormats } from './rows-file.ts';
 import { savingsFile, savingsPage } from './savings.ts';
-import { addSignIn, type Env, identify } from './sign-in.ts';
+import { nameParameter, sharePage } from './share.ts';
+import { addSignIn, type Env, identify, rememberLook } from './sign-in.ts';
 import { problem, sqlFile, sqlPage } from './sql.ts';
-import { openViews, type ViewFile } from './views.ts';
+import { tableFile, takeTable, withTables } from './table-files.ts';
+import { maxTitle, openViews, type ViewFile } from './views.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -129,6 +136,7 @@ const pages: Readonly<Partial<Record<PagePath, PageEntry>>> = {
   '/savings': { make: savingsPage, isScoped: true },
   '/allocation': { make: allocationPage },
   '/months': { make: monthsPage },
+  '/changes': { make: changesPage },
   '/reports': { make: reportsPage },
   '/sql': { make: sqlPage, childMs: childWorkMs.query },
   '/health': { make: healthPage },
@@ -142,6 +150,9 @@ const detailPages: Readonly<Record<string, PageEntry>> = {
   '/resource': { make: resourcePage, isScoped: true },
   '/reports': { make: reportPage, childMs: childWorkMs.query },
 };
+
+/** The page that names another page. */
+const sharePath = '/share';
 
 /** The page of a view. Only who sees everything reads what is wrong with the file of one. */
 function entryOf(view: ViewFile): PageEntry | undefined {
@@ -254,6 +265,7 @@ function addPages(app: Hono<Env>, limited: ReturnType<typeof limitersByScope>, p
   }
   for (const [path, entry] of Object.entries(pages)) addPage(path, path, entry);
   for (const [path, entry] of Object.entries(detailPages)) addPage(`${path}/*`, path, entry);
+  addPage(sharePath, sharePath, { make: sharePage, isScoped: true });
   app.get('/views/:name', compress(), async (context) => {
     const shown = (await place.project.views()).find(({ name }) => name === context.req.param('name'));
     const entry = shown === undefined ? undefined : entryOf(shown);
@@ -273,8 +285,8 @@ function addDownloads(
   ) {
     app.get(path, (context) => limited(context, () => answerDownload(context, make, place)));
   }
-  addBooks('/savings.csv', savingsFile);
   for (const format of pageFormats) {
+    addBooks(`/savings.${format}`, (request) => savingsFile(request, format));
     addBooks(`/explore.${format}`, (request) => exploreFile(request, format));
     const [sql, reports] = [`/sql.${format}`, `/reports.${format}`];
     app.get(sql, (context) => answerOfAll(context, (request) => sqlFile(request, format), sql, place));
@@ -356,11 +368,14 @@ async function show(context: Context<Env>, page: Markup, status: ContentfulStatu
   return context.html(await linkedBelow(context.get('base'), page), status);
 }
 
+function isPerson(context: Context<Env>): boolean {
+  return (context.req.header('accept') ?? '').includes('text/html');
+}
+
 /** Says why there is no page: to people on a small page, to programs as text. */
 function say(context: Context<Env>, words: string, status: 400 | 404 | 500 | 503): Response | Promise<Response> {
-  const isPerson = (context.req.header('accept') ?? '').includes('text/html');
   const assets = context.get('assets') as AssetUrls | undefined;
-  if (isPerson && assets !== undefined) return show(context, problemDocument(words, assets), status);
+  if (isPerson(context) && assets !== undefined) return show(context, problemDocument(words, assets), status);
   return context.text(`${words}\n`, status);
 }
 
@@ -487,22 +502,36 @@ async function answerPage(
   const isAll = scope.kind === 'all';
   // As if the page did not exist: not even its name is told.
   if (!isAll && !isScoped) return say(context, noPage(context), 404);
-  const query = shown !== undefined && 'query' in shown ? shown.query : new URL(context.req.url).searchParams;
+  const address = new URL(context.req.url).searchParams;
+  const file = takeTable(address);
+  const query = shown !== undefined && 'query' in shown ? shown.query : address;
   const views = (await project.views()).filter((view) => isAll || entryOf(view)?.isScoped);
   const parts = partsAfter(path, context.req.path);
   if (parts === undefined) return say(context, 'There is no such page: its address is not readable.', 404);
+  const looked = lookedBefore(getCookie(context, lookedCookie), options.now());
   return withinTime(context, childMs + (options.pageMs ?? usualPageMs), async (signal) => {
     const made = await snapshots.read(
       scope,
       async (view) => {
-        const asked = { view, query, parts, project, now: options.now(), signal };
-        const [page, { completeThrough }] = await Promise.all([make(asked), readBooksState(view)]);
-        return { page, completeThrough, version: view.version };
+        const asked = { view, query, parts, project, now: options.now(), lookedAt: looked.before, signal };
+        const [{ made: page, tables }, state] = await Promise.all([
+          withTables(() => make(asked)),
+          readBooksState(view),
+        ]);
+        return { page, tables, state, version: view.version };
       },
       signal,
     );
-    const { page, completeThrough, version } = made;
+    const { page, tables, state, version } = made;
+    const { completeThrough, settledThrough } = state;
+    if (file !== undefined) {
+      const table = tables.get(file.name);
+      if (table === undefined) return say(context, `This page has no table ${file.name}.`, 404);
+      const facts = factsOf({ completeThrough, settledThrough, completeFrom: null, asOf: null, closedAt: null });
+      return sendFile(context, await tableFile(table, file, { facts, signal }));
+    }
     context.header('cache-control', 'private, no-cache');
+    if (isPerson(context)) rememberLook(context, looked.cookie, options.dashboardUrl);
     const frame = {
       ...{
         project: options.project,
@@ -514,9 +543,11 @@ async function answerPage(
       allowed: menu
         .map((entry) => entry.path)
         .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
-      ...{ views, shownView: shown?.name, version, assets: urls },
+      ...{ views, shownView: shown?.name, version, assets: urls, query: address },
+      address: path === sharePath ? undefined : context.req.path,
     };
-    const named = shown === undefined ? page : { ...page, title: shown.title };
+    const title = shown?.title ?? (oneLine(address.get(nameParameter) ?? '', maxTitle) || undefined);
+    const named = title === undefined ? page : { ...page, title, about: page.title };
     return show(context, document(named, frame), page.status ?? 200);
   });
 }

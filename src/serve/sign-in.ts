@@ -10,6 +10,7 @@ import { linkedBelow, ownPage } from './below-path.ts';
 import type { Viewer } from './books/index.ts';
 import { signedInDocument, signInDocument } from './layout.ts';
 import { openLimiter } from './limiter.ts';
+import { lookedCookie, lookedSeconds } from './looked.ts';
 import type { Markup } from './markup.ts';
 import { flowSeconds, type Provider, SignInError, type SignInFault } from './oidc.ts';
 import { isEncrypted, isForeign, type RequestOrigin } from './origin.ts';
@@ -149,6 +150,17 @@ function refusalWords(refusal: Refusal): string {
   const known =
     shown.length === 0 ? 'no groups are known' : `the groups are ${shown.map((one) => oneLine(one, 80)).join(', ')}`;
   return `${oneLine(name, 80)} sees no costs here: no rule of serve.groups names one of their groups (${known}).`;
+}
+
+/** Keeps in the browser when it looked. */
+export function rememberLook(context: Context<Env>, looked: string, address: string | undefined): void {
+  setCookie(context, lookedCookie, looked, {
+    path: context.get('base') || '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: isEncrypted(originOf(context), address),
+    maxAge: lookedSeconds,
+  });
 }
 
 function keepSession(context: Context<Env>, { id, seconds }: StartedSession, { address }: SignInOptions): void {

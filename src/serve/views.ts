@@ -31,7 +31,7 @@ export type ViewFile = NamedView | { readonly name: string; readonly title: stri
 
 /** More are not listed: a menu has an end. */
 const maxViews = 30;
-const maxTitle = 60;
+export const maxTitle = 60;
 
 // Numbers as they are written: a parameter is text.
 const parseParameter: Parse<string> = (value, source) =>
