@@ -2,11 +2,8 @@
 select
   accounts.account,
   accounts.role,
-  concat_ws(
-    ', ',
-    coalesce(strftime(accounts.complete_through, '%Y-%m-%d %H:%M'), 'nothing yet'),
-    case when accounts.ended_at is not null then 'no longer configured' end
-  ) as complete_through,
+  strftime(accounts.complete_through, '%Y-%m-%dT%H:%M:%SZ') as complete_through,
+  accounts.ended_at is not null as is_ended,
   (select count(*) from ledger.unproven as unproven where unproven.account = accounts.account and not unproven.is_young) as unproven
 from accounts
 order by accounts.account;

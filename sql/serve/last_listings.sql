@@ -3,7 +3,7 @@ select
   account,
   token_workspace,
   resource_type,
-  strftime(read_at, '%Y-%m-%d %H:%M') as read_at,
+  strftime(read_at, '%Y-%m-%dT%H:%M:%SZ') as read_at,
   outcome,
   reason,
   next_step,

@@ -4,8 +4,8 @@ select
   kind,
   summary,
   outcome,
-  strftime(queued_at, '%Y-%m-%d %H:%M') as queued_at,
-  strftime(ended_at, '%Y-%m-%d %H:%M') as ended_at,
+  strftime(queued_at, '%Y-%m-%dT%H:%M:%SZ') as queued_at,
+  strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
   tries,
   reason
 from messages

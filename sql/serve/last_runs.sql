@@ -2,8 +2,8 @@
 select
   run_number,
   command,
-  strftime(started_at, '%Y-%m-%d %H:%M:%S') as started_at,
-  strftime(ended_at, '%Y-%m-%d %H:%M:%S') as ended_at,
+  strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') as started_at,
+  strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
   outcome,
   exit_code,
   error

@@ -3,7 +3,7 @@ select
   run_number,
   position,
   step,
-  strftime(started_at, '%Y-%m-%d %H:%M:%S') as started_at,
+  strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') as started_at,
   cast(round(seconds, 1) as varchar) as seconds,
   outcome,
   error,

@@ -1,4 +1,4 @@
---! about: Every month of the books: its cost, whether it is complete and closed, what changed since its close, and how
+--! about: Every month of the books: its cost, what of it is in hours that are not complete yet, whether it is complete and closed, what changed since its close, and how
 --! about: many comparisons with the platform's totals it rests on.
 with costs_of_months as (
   select cast(date_trunc('month', bucket_start) as date) as month, sum(cost) as cost
@@ -9,6 +9,12 @@ bounds as (
   select
     --! include: state_of_accounts
   from accounts
+),
+young as (
+  select cast(date_trunc('month', bucket_start) as date) as month, sum(cost) as cost
+  from visible_hours
+  where bucket_start >= (select complete_through from bounds)
+  group by all
 ),
 changed as (
   select
@@ -31,6 +37,7 @@ compared as (
 select
   strftime(costs_of_months.month, '%Y-%m') as month,
   cast(costs_of_months.cost as decimal(38, 12)) as cost,
+  cast(young.cost as decimal(38, 12)) as young_cost,
   cast(costs_of_months.cost - lag(costs_of_months.cost) over (order by costs_of_months.month) as decimal(38, 12)) as change,
   case
     when closed.billing_month is not null then 'closed'
@@ -39,7 +46,7 @@ select
     when bounds.settled_through >= costs_of_months.month + interval 1 month then 'settled'
     else 'complete'
   end as state,
-  strftime(closed.closed_at, '%Y-%m-%d %H:%M') as closed_at,
+  strftime(closed.closed_at, '%Y-%m-%dT%H:%M:%SZ') as closed_at,
   (
     select strftime(min(loads.seen_at), '%Y-%m-%dT%H:%M:%SZ')
     from ledger.loads as loads
@@ -53,6 +60,7 @@ select
 from costs_of_months
 cross join bounds
 left join ledger.closed_months as closed on closed.billing_month = costs_of_months.month
+left join young on young.month = costs_of_months.month
 left join changed on changed.month = costs_of_months.month
 left join moved on moved.month = costs_of_months.month
 left join compared on compared.month = costs_of_months.month

@@ -20,7 +20,7 @@ import { readBooksState } from './books-state.ts';
 import { only, sharedOwner } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
-import { amount, money } from './format.ts';
+import { amount, money, share, shareOf } from './format.ts';
 import { type ChartActions, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -84,16 +84,16 @@ ${figure(await chartOf(asked, sorted, total, state.completeThrough), {
   height: 60 + 30 * Math.min(sorted.length, topOwners + 1),
   actions: actionsOf(asked, sorted),
 })}
-<section>${ownersTable(asked, sorted, total, closedAt !== undefined)}${
+<section class="cards">${ownersTable(asked, sorted, total, closedAt !== undefined)}${
       closedAt === undefined
         ? ''
         : html`<p>The statement of the month says <a href="/months/${asked.month}">what each owner was billed</a>: these are the current costs, by today's rules.</p>`
     }</section>
 <div class="grid">
 <section>${unallocatedTable(unallocated)}</section>
-<section>${labelsTable(asked.month, labels)}${neverListedWords(listed)}</section>
+<section class="cards">${labelsTable(asked.month, labels)}${neverListedWords(listed)}</section>
 </div>
-${volumes.length === 0 ? '' : html`<section>${volumesTable(volumes)}</section>`}`,
+${volumes.length === 0 ? '' : html`<section class="cards">${volumesTable(volumes)}</section>`}`,
   };
 }
 
@@ -169,10 +169,6 @@ function form({ month, months, dimension, dimensions }: Asked): Markup {
 
 function costsOf(rows: readonly SqlRow[], name: string): string {
   return sum(rows.flatMap((row) => (row[name] === null ? [] : [String(row[name])])));
-}
-
-function shareOf(part: string, whole: string): string {
-  return Number(whole) === 0 ? '' : `${((Number(part) / Number(whole)) * 100).toFixed(1)} %`;
 }
 
 /** What resources cost that no listing ever showed, so that no label of theirs is known. */
@@ -392,7 +388,7 @@ function labelsTable(month: string, rows: readonly SqlRow[]): Markup {
         isNumber: true,
         cell: (row) => {
           const percent = Number(row['labelled_share'] ?? 0) * 100;
-          return html`<span class="share">${percent.toFixed(1)} %<meter min="0" max="100" value="${percent.toFixed(1)}" aria-label="Share of cost with the label ${named(String(row['label']), '')}"></meter></span>`;
+          return html`<span class="share">${share(percent)}<meter min="0" max="100" value="${percent.toFixed(1)}" aria-label="Share of cost with the label ${named(String(row['label']), '')}"></meter></span>`;
         },
       },
       { head: 'USD', isNumber: true, cell: (row) => money(String(row['labelled_cost'])) },

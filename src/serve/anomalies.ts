@@ -23,6 +23,7 @@ import {
   pageTheme,
 } from '../charts/index.ts';
 import { parseFact, wordsOf } from '../findings/index.ts';
+import { difference } from '../money/money.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -34,7 +35,7 @@ import { deploymentsBeforeTable } from './deployments.ts';
 import { only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
 import { sum } from './explored.ts';
-import { amount, money } from './format.ts';
+import { amount, money, share } from './format.ts';
 import { figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -326,20 +327,31 @@ function rulesOf(dir: string): AnomalyRules {
   }
 }
 
+/** What each resource adds to the difference; all others have the rest of it. */
 function driversTable(row: SqlRow, drivers: readonly Driver[]): Markup {
+  const impact = String(row['impact']);
+  const lines = drivers.map((driver) => ({ ...driver, more: difference(driver.cost, driver.expected) }));
+  const rest = difference(impact, sum(lines.map(({ more }) => more)));
   return table(
     'Driven by',
     [
       {
         head: 'Resource',
-        cell: ({ resourceName }) => resourceLink(text(row, 'resource_type'), text(row, 'workspace'), resourceName),
+        cell: ({ driver }) =>
+          driver === undefined
+            ? 'All others'
+            : resourceLink(text(row, 'resource_type'), text(row, 'workspace'), driver.resourceName),
       },
-      { head: 'USD', isNumber: true, cell: ({ cost }) => money(cost) },
-      { head: 'Expected', isNumber: true, cell: ({ expected }) => money(expected) },
-      { head: 'Part', isNumber: true, cell: ({ part }) => `${part.toFixed(1)} %` },
+      { head: 'Difference, USD', isNumber: true, cell: ({ more }) => money(more, { isSigned: true }) },
+      { head: 'USD', isNumber: true, cell: ({ driver }) => (driver === undefined ? '' : money(driver.cost)) },
+      { head: 'Expected', isNumber: true, cell: ({ driver }) => (driver === undefined ? '' : money(driver.expected)) },
+      { head: 'Part', isNumber: true, cell: ({ driver }) => (driver === undefined ? '' : share(driver.part)) },
     ],
-    drivers,
+    drivers.length === 0
+      ? []
+      : [...lines.map((driver) => ({ driver, more: driver.more })), { driver: undefined, more: rest }],
     'No resource is known.',
+    ['Total', impactOf(row), '', '', ''],
   );
 }
 

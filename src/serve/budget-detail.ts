@@ -11,13 +11,13 @@ import { amountIn, type Budget, carriedIn, scopeWords, unitOf } from '../budgets
 import { daysLeft, othersOf } from '../budgets/show/index.ts';
 import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
-import { groupedAmount, moneyOf, moneyText, usdUnit } from '../money/money.ts';
+import { groupedAmount, moneyOf, moneyText, rounded, usdUnit } from '../money/money.ts';
 import { toSaveDaily } from '../outlook/index.ts';
 import { counted } from '../text/counted.ts';
-import { formatInstant } from '../time/time.ts';
+import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
 import { shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { amountCell, budgetKey, shortInstant, stateWords } from './budget-words.ts';
+import { amountCell, budgetKey, stateWords } from './budget-words.ts';
 import { refusal } from './child-work.ts';
 import { type Filters, only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -87,7 +87,7 @@ ${await endsSection(request, line)}
       spend.drivers,
       'Nothing in this period yet.',
     )}</section>
-<section>${thresholdsTable(line)}</section>
+<section class="cards">${thresholdsTable(line)}</section>
 ${partsSection(line)}
 ${past.length === 0 ? '' : html`<section>${pastTable(line, past)}</section>`}
 </div>
@@ -189,6 +189,12 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
     forecast.kind === 'none' || spent === undefined || completeThrough === undefined
       ? undefined
       : toSaveDaily({ period, amount: limit, completeThrough, spent }, forecast.mean);
+  // The same days and spend as what to save a day: the three amounts add up.
+  const end = Math.max(period.start, completeThrough ?? period.end);
+  const within =
+    daily === undefined || spent === undefined
+      ? undefined
+      : rounded((limit - spent) * BigInt(dayMs), BigInt(period.end - end));
   const unspent = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
 <div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
@@ -199,18 +205,22 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
-      : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shortInstant(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}${daily === undefined ? '' : html`. To end within the budget, save <b>${shown(daily)}</b> ${unit} a day`}</div>`
+      : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shownAt(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}${daily === undefined ? '' : html`. To end within the budget, save <b>${shown(daily)}</b> ${unit} a day`}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${left.toFixed(1)} days left; ${
     per !== undefined
       ? perWords(per)
-      : burnRate === undefined
-        ? 'pace not known'
-        : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
-  }${per === undefined && left >= 1 && unspent !== undefined && unspent > 0n ? html`; ${groupedAmount(String(Number(moneyText(unspent)) / left), unit)} a day would stay within` : ''}</div></dd></div>
-<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shortInstant(completeThrough)}</div></dd></div>
+      : within === undefined
+        ? burnRate === undefined
+          ? 'pace not known'
+          : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
+        : html`the forecast has ${shown(within + (daily ?? 0n))} ${unit} a day for them, ${shown(within)} a day stays within`
+  }${per === undefined && daily !== undefined ? html`. <a href="/savings">What could be stopped</a>` : ''}</div></dd></div>
+<div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shownAt(completeThrough)}</div></dd></div>
 </dl>`;
 }
+
+const shownAt = (at: number) => shownInstant(formatInstant(at));
 
 /** What the amount includes from earlier periods. */
 function carriedWords(budget: Budget, period: string): Markup | string {

@@ -2,7 +2,6 @@ import type { BudgetWithStored } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget, unitOf } from '../budgets/rules/index.ts';
 import { shareOf } from '../budgets/spend/index.ts';
 import { moneyText, usdUnit } from '../money/money.ts';
-import { formatInstant, type Instant } from '../time/time.ts';
 import { type Figure, money } from './format.ts';
 import { named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
@@ -38,9 +37,4 @@ export function stateWords({ budget, spend, forecast, state }: BudgetWithStored)
   const isOver = forecast.kind === 'forecast' && forecast.mean >= amountIn(budget, spend.period.name);
   const day = forecast.kind === 'forecast' ? forecast.exceedsOn : undefined;
   return html`<span class="state warn">${isOver ? 'will exceed' : 'forecast at a threshold'}</span>${day === undefined ? '' : html`<br><span class="empty">around ${day}</span>`}`;
-}
-
-/** `2026-11-22 12:00` in an attribute or a sentence. */
-export function shortInstant(at: Instant): string {
-  return `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`;
 }

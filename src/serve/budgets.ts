@@ -8,6 +8,7 @@ import { hourMs, type Instant } from '../time/time.ts';
 import { answerCache } from '../warehouse/store/index.ts';
 import { budgetDetail } from './budget-detail.ts';
 import { amountCell, budgetKey, shareCell, stateWords } from './budget-words.ts';
+import { incompleteWords } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -23,7 +24,7 @@ export async function budgetsPage(request: PageRequest): Promise<Page> {
       path: '/budgets',
       title: 'Budgets',
       body: html`<p class="finding">${findingOf(sorted)}</p>
-<section>${table('Present periods, most urgent first', columns, sorted, 'There are no budgets.')}
+<section class="cards">${table('Present periods, most urgent first', columns, sorted, 'There are no budgets.')}
 <p class="empty">Forecasts are those that "costbook alert" stored last; 80 of 100 periods should end in the range. Each budget is forecast by itself, so parts do not add up to their whole.</p></section>`,
     };
   });
@@ -38,7 +39,7 @@ export async function mostUrgentBudgets(request: PageRequest): Promise<Markup> {
     const short = columns.filter(({ head }) => head !== 'Period' && head !== 'Share');
     return {
       ...{ path: '/budgets', title: 'Budgets' },
-      body: html`<section class="alerts">${table('Budgets, most urgent first', short, lines, 'There are no budgets.')}
+      body: html`<section class="cards">${table('Budgets, most urgent first', short, lines, 'There are no budgets.')}
 ${budgets.length > lines.length ? html`<p class="empty"><a href="/budgets">All ${budgets.length} budgets</a></p>` : ''}</section>`,
     };
   });
@@ -162,7 +163,6 @@ const columns = [
     cell: ({ budget }: BudgetWithStored) =>
       html`<a href="${budgetAddress(budget.name)}">${named(budget.name, '')}</a>${budget.parent === undefined ? '' : html` <span class="empty">in ${named(budget.parent, '')}</span>`}`,
   },
-  { head: 'State', cell: stateWords },
   {
     head: 'Spent',
     isNumber: true,
@@ -171,11 +171,7 @@ const columns = [
         ? spend.per === undefined
           ? 'not known'
           : 'no counts'
-        : html`${amountCell(budget, spend.spent, false, ['budget_spent', `${budget.name}/${spend.period.name}`])}${
-            spend.spentSince
-              ? html`<br><span class="empty">${amountCell(budget, spend.spentSince, false)} in incomplete hours</span>`
-              : ''
-          }`,
+        : html`${amountCell(budget, spend.spent, false, ['budget_spent', `${budget.name}/${spend.period.name}`])}${incompleteWords(spend.spentSince ? amountCell(budget, spend.spentSince, false) : undefined)}`,
   },
   {
     head: 'Budget',
@@ -183,6 +179,7 @@ const columns = [
     cell: ({ budget, spend }: BudgetWithStored) => amountCell(budget, amountIn(budget, spend.period.name)),
   },
   { head: 'Share', isNumber: true, cell: shareCell },
+  { head: 'State', cell: stateWords },
   {
     head: 'Forecast',
     isNumber: true,

@@ -85,8 +85,8 @@ ${problems.map((problem) => html`<p class="state bad" role="alert">${problem}</p
 ${
   days.length === 0
     ? ''
-    : html`<section>${table('By month', monthColumns(days, day), changed, '')}</section>
-<section>${table('By day, newest first', dayColumns(through), days, '', ['Total', quantityOf(days), money(cost, { isSigned: true }), '', ''], { most: daysShown })}</section>`
+    : html`<section class="cards">${table('By month', monthColumns(days, day), changed, '')}</section>
+<section class="cards">${table('By day, newest first', dayColumns(through), days, '', ['Total', quantityOf(days), money(cost, { isSigned: true }), '', ''], { most: daysShown })}</section>`
 }`,
   };
 }

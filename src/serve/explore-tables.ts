@@ -14,7 +14,7 @@ import {
   unitPrice,
   usageDecimals,
 } from './explored.ts';
-import { money, price, quantity, relative } from './format.ts';
+import { money, price, quantity, relative, shareOf } from './format.ts';
 import { type Column, sortLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -59,7 +59,6 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
       : undefined;
   const all: GroupCosts = { costs: [], usages: [], total, usage: usageOf(series) };
   const allBefore = { ...all, total: totalBefore, usage: usageOf(series.map((row) => row.before)) };
-  const whole = Number(shown.of(all) ?? 0);
   const hasUsage = series.some(({ usage }) => usage !== undefined);
   const columns: GroupColumn[] = [
     {
@@ -69,8 +68,7 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
     numbers(measure, shown.head, shown.of, (row) => shown.cell(shown.of(row)), all),
   ];
   if (measure !== 'price') {
-    const share = (row: GroupCosts) => `${((Number(shown.of(row) ?? 0) / whole) * 100).toFixed(1)} %`;
-    columns.push(numbers('share', 'Share', shown.of, (row) => (whole === 0 ? '' : share(row)), all));
+    columns.push(numbers('share', 'Share', shown.of, (row) => shareOf(shown.of(row), shown.of(all)), all));
   }
   if (before !== undefined) {
     const change = (row: ExploredSeries) => Number(shown.of(row) ?? 0) - Number(shown.of(row.before) ?? 0);

@@ -1,11 +1,20 @@
 import { type Chart, costOverTime, keysOf, pageTheme, type TimeShape } from '../charts/index.ts';
 import { plainDecimal } from '../money/money.ts';
 import { anomalyAddress } from '../text/dashboard-address.ts';
-import { formatInstant, type Instant, shownInstant } from '../time/time.ts';
+import { floorMonth, formatInstant, formatMonth, type Instant, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
-import type { BooksView } from './books/index.ts';
+import type { BooksView, Scope } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { admits, choiceWords, dimensionWords, oneValue, only, partsOf } from './dimensions.ts';
+import {
+  admits,
+  type Choice,
+  choiceWords,
+  dimensionWords,
+  oneValue,
+  only,
+  partsOf,
+  sharedOwner,
+} from './dimensions.ts';
 import { driversSection } from './drivers.ts';
 import { actionsOf, textsBefore } from './explore-actions.ts';
 import { exploreForm, readChoices } from './explore-form.ts';
@@ -47,13 +56,14 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
       body: html`<p class="empty">The books have no complete hour yet.</p>`,
     };
   }
-  const [{ asked, problems, dimensions, explored, fewer }, choices, anomalies] = await Promise.all([
+  const [{ asked, problems, dimensions, explored, fewer }, choices, anomalies, owners] = await Promise.all([
     answer(view, query, hoursOf(state, state.completeThrough), maxPoints),
     readChoices(view),
     // Anomalies are of all costs of a workspace and type.
     view.scope.kind === 'all' ? view.rows('anomalies', { key: null, key_md5: null }) : [],
+    view.scope.kind === 'all' && query.toString().includes('owner') ? view.rows('anomaly_owners') : [],
   ]);
-  const unusual = unusualIn(asked, explored, anomalies);
+  const unusual = unusualIn(asked, explored, { anomalies, owners });
   const isTable = asked.shape === 'table';
   return {
     path: '/explore',
@@ -65,8 +75,8 @@ ${
     ? html`<section><p class="finding">${finding(asked, explored)}</p>${bucketsTable(asked, explored)}</section>`
     : html`${figure(chartOf(asked, explored, unusual, state.completeThrough), { height: 340, actions: actionsOf(asked, explored), details: longDetails(asked, explored) })}${unusualList(unusual)}`
 }
-<section>${groupsTable(asked, explored)}
-<p class="empty">${windowWords(asked)}</p>
+<section class="cards">${groupsTable(asked, explored)}
+<p class="empty">${windowWords(asked)}${directWords(asked, view.scope)}</p>
 ${downloadLinks((format) => addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`))}</section>
 ${await driversSection(view, asked)}`,
   };
@@ -143,7 +153,7 @@ function dimensionsShown(asked: Asked, dimensions: readonly string[]): Markup {
 }
 
 function windowWords(asked: Asked): Markup {
-  const { from, to, before, notCompared, measure, against } = asked;
+  const { from, to, through, before, notCompared, measure, against } = asked;
   const span = (window: { from: Instant; to: Instant }) =>
     `${shownInstant(formatInstant(window.from))} to ${shownInstant(formatInstant(window.to))}`;
   const compared = before === undefined ? '' : `, compared with ${span(before)}`;
@@ -151,7 +161,8 @@ function windowWords(asked: Asked): Markup {
   const drivers = isOffered
     ? html` <a href="${addressOf(asked, { against: before.from })}">What makes the difference?</a>`
     : '';
-  return html`${span({ from, to })}${compared}.${drivers}${notCompared === undefined ? '' : ` Not compared with the time before: ${notCompared}.`}`;
+  const young = to === through ? ' These are complete hours; Budgets, Allocation and Months include younger ones.' : '';
+  return html`${span({ from, to })}${compared}.${young}${drivers}${notCompared === undefined ? '' : ` Not compared with the time before: ${notCompared}.`}`;
 }
 
 function finding(
@@ -227,21 +238,56 @@ interface Unusual {
   readonly address: string;
 }
 
-/** The anomalies that start in the window, where all of their costs are shown. */
-function unusualIn(asked: Asked, { labels }: Explored, anomalies: readonly SqlRow[]): readonly Unusual[] {
+/**
+ * The anomalies that start in the window, where all of their costs are shown, or those of the resource that drives them. Regions and
+ * labels of anomalies are not known.
+ */
+function unusualIn(
+  asked: Asked,
+  { labels }: Explored,
+  { anomalies, owners }: { readonly anomalies: readonly SqlRow[]; readonly owners: readonly SqlRow[] },
+): readonly Unusual[] {
   const { filters, step, from, to, measure } = asked;
   const names = ['account', 'workspace', 'resource_type', 'billing_dimension'];
-  if (measure !== 'cost' || Object.keys(filters).some((name) => !names.includes(name))) return [];
+  const admitsRow = (row: SqlRow, name: string, choice: Choice): boolean => {
+    const [kind, part] = partsOf(name);
+    if (names.includes(name)) return admits(choice, String(row[name] ?? ''));
+    if (name === 'resource_name') return row['driver'] !== null && admits(choice, String(row['driver']));
+    return (
+      kind === 'owner' &&
+      owners.some((each) => each['anomaly_key'] === row['anomaly_key'] && admits(choice, ownerOf(each, part)))
+    );
+  };
+  if (measure !== 'cost') return [];
   return anomalies.flatMap((row) => {
     const day = String(row['first_day']);
     const at = Date.parse(`${day}T00:00:00Z`);
-    const isShown = Object.entries(filters).every(([name, choice]) => admits(choice, String(row[name] ?? '')));
+    const isShown = Object.entries(filters).every(([name, choice]) => admitsRow(row, name, choice));
     const index = labels.indexOf(formatInstant(floorTo(at, step)));
     if (!isShown || at < from || at >= to || index < 0) return [];
     const name = named(String(row['driver'] ?? row['resource_type'] ?? ''), 'costs without a name');
     const address = anomalyAddress(String(row['anomaly_key']));
     return [{ index, name: `${name} ${signed(String(row['impact']))} USD`, day, address }];
   });
+}
+
+/** The value of an owner as filters have it: of one part, or of all. */
+function ownerOf(row: SqlRow, part: string | undefined): string {
+  if (row['is_split'] === true) return sharedOwner;
+  const owner = String(row['owner'] ?? '');
+  if (part === undefined || owner === '') return owner;
+  return (JSON.parse(owner) as Record<string, string | null>)[part] ?? '';
+}
+
+/** Says what the costs of owners are here, and where shared costs are divided. */
+function directWords({ groupBy, filters, to }: Asked, scope: Scope): Markup | string {
+  const [dimension] = [groupBy, ...Object.keys(filters)].map(partsOf).filter(([kind]) => kind === 'owner');
+  if (dimension === undefined || scope.kind === 'owner') return '';
+  const month = formatMonth(floorMonth(to - 1));
+  const [, part] = dimension;
+  const page = `/allocation?${new URLSearchParams({ month, ...(part === undefined ? {} : { dimension: part }) })}`;
+  const where = scope.kind === 'all' ? html` <a href="${page}">Allocation</a> adds the share of each owner.` : '';
+  return html` Owners have their direct costs here; costs that a rule splits are the group “shared costs”.${where}`;
 }
 
 function unusualList(unusual: readonly Unusual[]): Markup {

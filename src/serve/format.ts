@@ -1,5 +1,6 @@
 import { groupedAmount, plainDecimal, signed, usdUnit } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
+import { shownInstant } from '../time/time.ts';
 import { html, type Markup } from './markup.ts';
 
 export { amount, relative, signed } from '../money/money.ts';
@@ -54,6 +55,28 @@ export function quantity(text: string): string {
 export function price(text: string | undefined): Markup | string {
   if (text === undefined) return '';
   return html`<data value="${text}" title="${trimmed(text)} USD">${plainDecimal(Number(Number(text).toPrecision(4)))}</data>`;
+}
+
+/** The part of an amount in hours that are not complete yet, as every page says it; nothing if there is none. */
+export function incompleteWords(amount: Markup | string | undefined): Markup | '' {
+  return amount === undefined ? '' : html`<br><span class="empty">${amount} in incomplete hours</span>`;
+}
+
+/** An instant of the books, as `2026-10-04T05:00:00Z`, in a cell, on one line; nothing for none. */
+export function time(instant: unknown): Markup | '' {
+  if (typeof instant !== 'string') return '';
+  return html`<time class="state" datetime="${instant}">${shownInstant(instant)}</time>`;
+}
+
+/** A share in per cent, with one decimal. */
+export function share(percent: number): Markup {
+  const shown = percent.toFixed(1);
+  return html`<data value="${shown}">${shown} %</data>`;
+}
+
+/** A part of a whole, both as decimal text, in per cent; nothing of a whole that is 0. */
+export function shareOf(part: string | undefined, whole: string | undefined): Markup | '' {
+  return Number(whole ?? 0) === 0 ? '' : share((Number(part ?? 0) / Number(whole)) * 100);
 }
 
 /** A size for people, in powers of 1000. */

@@ -2,7 +2,7 @@ import { formatInstant, hourMs, shownInstant } from '../time/time.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { readBooksState } from './books-state.ts';
 import { coverageCalendar } from './calendar.ts';
-import { money } from './format.ts';
+import { money, time } from './format.ts';
 import { named, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -29,8 +29,8 @@ export async function healthPage(request: PageRequest): Promise<Page> {
     path: '/health',
     title: 'Health',
     body: html`<dl class="tiles">
-<div class="tile"><dt>Complete through</dt><dd><span class="big">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">${age === undefined ? '' : `${age} h ago`}</div></dd></div>
-<div class="tile"><dt>Settled through</dt><dd><span class="big">${state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough).slice(0, 16)}</span><div class="note">the platform should no longer change hours before this</div></dd></div>
+<div class="tile"><dt>Complete through</dt><dd><span class="medium">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough)}</span><div class="note">${age === undefined ? '' : `${age} h ago`}</div></dd></div>
+<div class="tile"><dt>Settled through</dt><dd><span class="medium">${state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)}</span><div class="note">the platform should no longer change hours before this</div></dd></div>
 </dl>
 ${status === undefined ? '' : problemsSection(status.problems)}
 ${calendar}
@@ -38,7 +38,11 @@ ${calendar}
       'Accounts',
       [
         { head: 'Account', cell: (row) => named(String(row['account']), '') },
-        { head: 'Complete through', cell: (row) => String(row['complete_through']) },
+        {
+          head: 'Complete through',
+          cell: (row) =>
+            html`${time(row['complete_through']) || 'nothing yet'}${row['is_ended'] === true ? ', no longer configured' : ''}`,
+        },
         { head: 'Unproven windows', isNumber: true, cell: (row) => Number(row['unproven']) },
         { head: 'Role', cell: (row) => String(row['role'] ?? 'not known yet') },
       ],
@@ -48,7 +52,7 @@ ${calendar}
 <section>${table(
       'Compared with the platform’s totals, by day of the comparison',
       [
-        { head: 'Day', cell: (row) => time(row['day']) },
+        { head: 'Day', cell: (row) => html`<span class="state">${row['day']}</span>` },
         { head: 'Comparisons', isNumber: true, cell: (row) => Number(row['comparisons']) },
         {
           head: 'Did not match',
@@ -132,9 +136,4 @@ function errorCell(row: SqlRow): Markup {
   const error = textOf(row, 'error') ?? textOf(row, 'reason') ?? '';
   const next = textOf(row, 'next_step');
   return html`${named(error, '')}${next === null ? '' : html`<br>${named(next, '')}`}`;
-}
-
-/** A time in a cell, on one line. */
-function time(value: SqlRow[string]): Markup | string {
-  return value === null || value === undefined ? '' : html`<span class="state">${String(value)}</span>`;
 }

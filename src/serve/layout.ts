@@ -310,6 +310,12 @@ export function sortLink(name: string, isNumber: boolean, { sort, address }: Sor
   return { order, address: address(isDown ? `-${name}` : name) };
 }
 
+/** What the cells of a column are marked with: small screens show the head beside each. */
+function cellMarks<T>(column: Column<T> | undefined): Markup {
+  const head = typeof column?.head === 'string' ? html` data-head="${column.head}"` : '';
+  return html`${column?.isNumber ? raw(' class="number"') : ''}${head}`;
+}
+
 /** How a table is shown. */
 interface TableOptions {
   /** What all its rows have in common. */
@@ -339,13 +345,13 @@ export function table<T>(
   )}</tr></thead>
 <tbody>${cells.slice(0, most).map(
     (row) =>
-      html`<tr>${row.map((cell, index) => html`<td${columns[index]?.isNumber ? raw(' class="number"') : ''}>${cell ?? ''}</td>`)}</tr>
+      html`<tr>${row.map((cell, index) => html`<td${cellMarks(columns[index])}>${cell ?? ''}</td>`)}</tr>
 `,
   )}</tbody>
 ${
   foot === undefined
     ? ''
-    : html`<tfoot><tr>${foot.map((text, index) => html`<td${columns[index]?.isNumber ? raw(' class="number"') : ''}>${text}</td>`)}</tr></tfoot>`
+    : html`<tfoot><tr>${foot.map((text, index) => html`<td${cellMarks(columns[index])}>${text}</td>`)}</tr></tfoot>`
 }
 </table></div>${hasFiles ? '' : tableButtons({ caption, columns, rows: cells }, Math.min(most, rows.length))}`;
 }

@@ -83,11 +83,11 @@ export async function monthPage(request: PageRequest): Promise<Page> {
     body: html`<p>${neighbours(rows, name)}<a href="/months">All months</a> · <a href="${costsOfMonth(month.start, state.completeThrough)}">Its costs</a></p>
 <p class="finding">${findingOf(month, state.completeThrough)}</p>
 ${differingWords(differing.filter((each) => each.month === name)).map((line) => html`<p>${line}</p>`)}
-<section>${accountsTable(month)}</section>
-<section>${linesTable(month)}</section>
+<section class="cards">${accountsTable(month)}</section>
+<section class="cards">${linesTable(month)}</section>
 <div class="grid"><section>${correctionsTable(month, 'in')}</section><section>${correctionsTable(month, 'out')}</section></div>
-<section>${changesSection(month)}</section>
-<section>${await exportsTable(
+<section class="cards">${changesSection(month)}</section>
+<section class="cards">${await exportsTable(
       {
         caption: `Files of ${name}`,
         files,
@@ -157,7 +157,7 @@ function findingOf({ name, row, accounts, closes }: Month, completeThrough: stri
     case 'complete':
       return html`${name} bills <b>${billed} USD</b> so far. It is complete, but its last days can still change.`;
     case 'open':
-      return html`${name} bills <b>${billed} USD</b> so far. It is open: complete through ${completeThrough === null ? 'no hour yet' : shownInstant(completeThrough)}.`;
+      return html`${name} bills <b>${billed} USD</b> so far. It is open: complete through ${completeThrough === null ? 'no hour yet' : shownInstant(completeThrough)}${row['young_cost'] === null ? '' : html`, with ${money(String(row['young_cost']))} in incomplete hours`}.`;
     default:
       return html`${name} costs <b>${billed} USD</b>, as far as the books reach: they begin within it. It cannot be closed.`;
   }

@@ -2,7 +2,7 @@ import { type Chart, costOverTime, pageTheme } from '../charts/index.ts';
 import type { SqlRow } from '../warehouse/store/index.ts';
 import { shownSql } from './books/index.ts';
 import { differingWords, readBooksState, readDifferingMonths } from './books-state.ts';
-import { amount, money } from './format.ts';
+import { amount, incompleteWords, money, time } from './format.ts';
 import { type ChartActions, figure, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import { monthAddress } from './month.ts';
@@ -44,7 +44,7 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
     path: '/months',
     title: 'Months',
     body: html`${differingWords(differing).map((line) => html`<p>${line}</p>`)}${figure(chart, { actions: actionsOf(oldestFirst) })}
-<section>${table(
+<section class="cards">${table(
       'Each month',
       [
         {
@@ -55,34 +55,35 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
         {
           head: 'USD',
           isNumber: true,
-          cell: (row) => money(String(row['cost']), { figure: ['month_cost', String(row['month'])] }),
+          cell: (row) =>
+            html`${money(String(row['cost']), { figure: ['month_cost', String(row['month'])] })}${incompleteWords(row['young_cost'] === null ? undefined : money(String(row['young_cost'])))}`,
         },
+        { head: 'State', cell: (row) => stateOf(row, isDiffering(row)) },
         {
           head: 'Change',
           isNumber: true,
           cell: (row) =>
             row['change'] === null || row['state'] === 'open' ? '' : money(String(row['change']), { isSigned: true }),
         },
-        { head: 'State', cell: (row) => stateOf(row, isDiffering(row)) },
         {
           head: 'Reconciled',
           cell: (row) =>
             Number(row['comparisons']) === 0
-              ? ''
+              ? 'not compared'
               : row['all_proven']
-                ? `${row['comparisons']} totals match`
-                : 'NOT ALL MATCH',
+                ? 'all totals match'
+                : html`<span class="state bad">not all totals match</span>`,
         },
         {
           head: 'Restated',
           isNumber: true,
           cell: (row) =>
-            Number(row['restated_hours']) === 0 ? '' : money(String(row['restated_cost']), { isSigned: true }),
+            Number(row['restated_hours']) === 0 ? 'none' : money(String(row['restated_cost']), { isSigned: true }),
         },
         {
           head: 'Changed since its close',
           isNumber: true,
-          cell: (row) => (row['moved_cost'] === null ? '' : money(String(row['moved_cost']), { isSigned: true })),
+          cell: (row) => (row['moved_cost'] === null ? 'none' : money(String(row['moved_cost']), { isSigned: true })),
         },
       ],
       rows,
@@ -105,5 +106,5 @@ function stateOf(row: SqlRow, isDiffering: boolean): Markup {
   const state = String(row['state']);
   const closed = row['closed_at'];
   const mark = isDiffering ? 'bad' : state === 'closed' || state === 'settled' ? 'good' : '';
-  return html`<span class="state ${mark}">${state}${isDiffering ? ', does not match its close' : ''}</span>${typeof closed === 'string' ? html` <span class="empty">${closed} UTC</span>` : ''}`;
+  return html`<span class="state ${mark}">${state}${isDiffering ? ', does not match its close' : ''}</span>${typeof closed === 'string' ? html` <span class="empty">${time(closed)}</span>` : ''}`;
 }

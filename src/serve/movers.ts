@@ -64,10 +64,20 @@ export async function moversSection(
   const changed = await readMovers(view, { by, days: moverDays, through, completeFrom, count: moversShown });
   // Anomalies and deployments name what others may not see.
   const reasons = view.scope.kind === 'all' ? await readMoverReasons(view, changed.compared) : [];
+  const direct =
+    by === 'owner' ? 'Owners have their direct costs here; those that a rule splits are “shared costs”.' : '';
   return html`<section class="alerts" id="changes"><nav class="ranges" aria-label="Changes by">${kinds.map(
     (kind) =>
       html`<a href="${kind === 'resource' ? '/' : `/?changes=${kind}`}#changes"${kind === by ? raw(' aria-current="true"') : ''}>By ${kind}</a> `,
-  )}</nav>${moversTable(changed, { by, reasons, through })}${searchForm()}</section>`;
+  )}</nav>${moversTable(changed, { by, reasons, through })}<p class="empty">${moverRange(changed.compared)} ${direct}</p>${searchForm()}</section>`;
+}
+
+/** The days that are compared, which Explore shows too. */
+function moverRange(compared: Compared): Markup | string {
+  if (compared.kind === 'none') return '';
+  const { from, to, before_from, before_to } = moverWindows(compared);
+  const span = (start: string, end: string) => `${shownInstant(start)} to ${shownInstant(end)}`;
+  return html`${span(from, to)}, compared with ${span(before_from, before_to)}. <a href="/explore?range=${moverDays}d">These days by day</a>`;
 }
 
 /** What changed most in cost, by how much, and why, as far as the books know. */
@@ -151,7 +161,7 @@ function whyWords(
   const deployed =
     deployments === 0
       ? undefined
-      : `${deployments === 1 ? 'deployed or changed' : `deployed or changed ${deployments} times, last`} ${shownInstant(String(reason?.['deployed_at'])).slice(0, 16)}`;
+      : `${deployments === 1 ? 'deployed or changed' : `deployed or changed ${deployments} times, last`} ${shownInstant(String(reason?.['deployed_at']))}`;
   const words = [driver, existence, unusual, deployed].filter((each) => each !== undefined);
   return html`${words.map((each, place) => html`${place === 0 ? '' : '; '}${each}`)}`;
 }

@@ -144,6 +144,8 @@ interface Month extends RunningMonth {
   readonly notCompared: string | undefined;
   readonly name: string;
   readonly beforeName: string;
+  /** The cost with that of hours which are not complete yet, as months and budgets have it. */
+  readonly all: string;
   readonly sql: string;
   /** Why "alert" made none; undefined if it made one, or has not run. */
   readonly noForecast: string | undefined;
@@ -158,10 +160,11 @@ async function readMonth(
   const beforeStart = addCalendarMonths(start, -1);
   const compared = comparedWith({ start, end: through }, books);
   const window = (from: Instant, to: Instant) => ({ from: formatInstant(from), to: formatInstant(to) });
-  const [days, daysBefore, spent, before, forecasts] = await Promise.all([
+  const [days, daysBefore, spent, all, before, forecasts] = await Promise.all([
     view.rows('days', window(start, through)),
     view.rows('days', window(beforeStart, start)),
     view.rows('total', window(start, through)),
+    view.rows('total', window(start, addCalendarMonths(start, 1))),
     compared.kind === 'none' ? [] : view.rows('total', window(compared.before.start, compared.before.end)),
     // A forecast of a workspace includes the costs of all its owners.
     view.scope.kind === 'owner'
@@ -176,6 +179,7 @@ async function readMonth(
     ...{ start, through },
     sql: await shownSql('shown_days', window(start, through)),
     spent: String(spent[0]?.['cost'] ?? '0'),
+    all: String(all[0]?.['cost'] ?? '0'),
     before: compared.kind === 'none' ? undefined : String(before[0]?.['cost'] ?? '0'),
     notCompared: compared.kind === 'none' ? compared.reason : undefined,
     days: byDay(days),
@@ -228,12 +232,12 @@ function trustWords({ compared, unproven, run }: Trust): Markup {
   const last =
     run === undefined
       ? ''
-      : html`<br>Last run: ${named(run.command, '')}, <span class="state ${run.outcome === 'failed' ? 'bad' : ''}">${run.outcome}</span>, ${run.endedAt.slice(0, 16)} UTC`;
+      : html`<br>Last run: ${named(run.command, '')}, <span class="state ${run.outcome === 'failed' ? 'bad' : ''}">${run.outcome}</span>, ${shownInstant(run.endedAt)}`;
   return html`<br>${matched}. <a href="/health">Health</a>${last}`;
 }
 
 function tiles(
-  { name, beforeName, start, spent, before, notCompared, noForecast, forecast }: Month,
+  { name, beforeName, start, spent, all, before, notCompared, noForecast, forecast }: Month,
   state: BooksState,
   {
     trust,
@@ -255,7 +259,7 @@ function tiles(
       : change === undefined
         ? `${beforeName} cost nothing until the same hour`
         : `${change} against ${beforeName} at the same hour (${amount(before)})`
-  }</div></dd></div>
+  }${all === spent ? '' : html`. ${money(all, { figure: ['month_cost', formatMonth(start)] })} with incomplete hours, as <a href="/months/${formatMonth(start)}">Months</a> has it`}</div></dd></div>
 <div class="tile"><dt>Forecast for ${name}</dt><dd>${
     forecast === undefined
       ? html`<span class="big">none</span><div class="note">${noForecast === undefined ? '"costbook alert" makes and stores a forecast.' : `"costbook alert" could make none yet: ${noForecast}.`}</div>`
@@ -263,7 +267,7 @@ function tiles(
   }</dd></div>
 ${savingsTile(savings)}
 ${changed}
-<div class="tile"><dt>Complete through</dt><dd><span class="medium">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough).slice(0, 16)}</span><div class="note">Settled through ${
+<div class="tile"><dt>Complete through</dt><dd><span class="medium">${state.completeThrough === null ? 'nothing yet' : shownInstant(state.completeThrough)}</span><div class="note">Settled through ${
     state.settledThrough === null ? 'nothing yet' : shownInstant(state.settledThrough)
   }.${differingWords(differing).map((line) => html`<br>${line}`)}${trust === undefined ? '' : trustWords(trust)}</div></dd></div>
 </dl>`;

@@ -37,7 +37,7 @@ import {
   readExplored,
   unitPrice,
 } from './explored.ts';
-import { amount, money, price, quantity, relative } from './format.ts';
+import { amount, money, price, quantity, relative, shareOf } from './format.ts';
 import { type Column, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -354,7 +354,6 @@ function marksOf(words: readonly string[]): string {
 }
 
 function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored): Markup {
-  const whole = Number(total);
   const change = (now: string, before: string | undefined) => relative(now, before ?? '0') ?? '';
   return table(
     'By billing dimension',
@@ -367,7 +366,7 @@ function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored)
       {
         head: 'Share',
         isNumber: true,
-        cell: (row) => (whole === 0 ? '' : `${((Number(row.total) / whole) * 100).toFixed(1)} %`),
+        cell: (row) => shareOf(row.total, total),
       },
       ...(asked.before === undefined
         ? []

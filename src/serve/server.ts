@@ -544,9 +544,10 @@ async function answerPage(
         .map((entry) => entry.path)
         .filter((each) => pages[each] !== undefined && (isAll || pages[each].isScoped)),
       ...{ views, shownView: shown?.name, version, assets: urls, query: address },
-      address: path === sharePath ? undefined : context.req.path,
+      address: path === sharePath || (page.status ?? 200) !== 200 ? undefined : context.req.path,
     };
-    const title = shown?.title ?? (oneLine(address.get(nameParameter) ?? '', maxTitle) || undefined);
+    const called = path === sharePath ? '' : oneLine(address.get(nameParameter) ?? '', maxTitle);
+    const title = shown?.title ?? (called || undefined);
     const named = title === undefined ? page : { ...page, title, about: page.title };
     return show(context, document(named, frame), page.status ?? 200);
   });

@@ -101,11 +101,14 @@ function readCell(cell: Cell): Read {
   if (typeof cell !== 'object') return { text: markup, ...numberIn(markup) };
   const [shown, number] = /<data value="(-?\d+(?:\.\d+)?)".*?<\/data>/.exec(markup) ?? [];
   const text = textOf(markup);
-  return shown === undefined ? { text, ...numberIn(text) } : { text, number, words: textOf(markup.replace(shown, '')) };
+  if (shown === undefined) return { text, ...numberIn(text) };
+  const isPercent = shown.endsWith(' %</data>');
+  return { text, number, words: `${isPercent ? '%' : ''}${textOf(markup.replace(shown, ''))}` };
 }
 
 function numberIn(text: string): Pick<Read, 'number' | 'words'> {
-  return /^-?\d+(\.\d+)?$/.test(text) ? { number: text, words: '' } : { number: undefined, words: text };
+  const [, number, percent = ''] = /^\+?(-?\d+(?:\.\d+)?)( %)?$/.exec(text) ?? [];
+  return number === undefined ? { number, words: text } : { number, words: percent.trim() };
 }
 
 /** The text of our own markup. */
