@@ -1,6 +1,6 @@
 import { difference, moneyOf, moneyText, rounded, wholeOfDecimal } from '../money/money.ts';
 import { resourceAddress } from '../text/dashboard-address.ts';
-import { addCalendarMonths, floorMonth, formatMonth } from '../time/time.ts';
+import { addCalendarMonths, floorMonth, formatInstant, formatMonth } from '../time/time.ts';
 import type { BooksView } from './books/index.ts';
 import { wholeSeries } from './dimensions.ts';
 import type { Asked } from './explore-question.ts';
@@ -26,7 +26,8 @@ export async function driversSection(view: BooksView, asked: Asked): Promise<Mar
     (one, other) =>
       Number(one.isRest) - Number(other.isRest) || Math.abs(Number(change(other))) - Math.abs(Number(change(one))),
   );
-  const effects = new Map(rows.map((row) => [row, effectsOf(row)]));
+  const isFree = await onlyAllowances(view, asked, rows);
+  const effects = new Map(rows.map((row) => [row, effectsOf(row, isFree(row))]));
   const signed = (text: string | undefined, figure?: Figure) =>
     text === undefined ? '' : money(text, { isSigned: true, ...(figure && { figure }) });
   return html`<section>${table(
@@ -44,7 +45,7 @@ export async function driversSection(view: BooksView, asked: Asked): Promise<Mar
     rows,
     'There is no difference.',
     ['Total', signed(difference(total, totalBefore)), '', '', money(totalBefore), money(total), '', ''],
-  )}<p class="empty">By price and by usage where both periods have usage: the usage of now at the price of before divides them.</p></section>`;
+  )}<p class="empty">By price and by usage where both periods have usage: the usage of now at the price of before divides them. Where further units cost as much as before, so that only a free allowance was used up or left, all is by usage.</p></section>`;
 }
 
 /** Workspace, type, name and billing dimension of a driver; none of the rest. */
@@ -59,12 +60,45 @@ function resourceOf({ key, name }: ExploredSeries): Markup | string {
   return html`<a href="${resourceAddress(type, workspace ?? null, resource)}">${named(resource, 'no name')}</a>`;
 }
 
-/** A change divided as in the report price_volume: its two parts add up to it. Undefined without usage in both periods. */
-function effectsOf({ total, usage, before }: ExploredSeries): { price: string; usage: string } | undefined {
+/** The rates of two windows differ by less than this where the price is the same: costs of hours are rounded. */
+const sameRate = 0.005;
+
+/** Whether one more unit costs as much as before: then no price changed, only what was used of a free allowance. */
+async function onlyAllowances(
+  view: BooksView,
+  { from, to, before = { from, to: from } }: Asked,
+  rows: readonly ExploredSeries[],
+): Promise<(row: ExploredSeries) => boolean> {
+  const series = rows.flatMap(({ key }) => {
+    const [workspace, resource_type, resource_name, billing_dimension] = partsOf(key);
+    return key === undefined ? [] : [{ key, workspace, resource_type, resource_name, billing_dimension }];
+  });
+  const found = await view.rows('marginal_rates', {
+    ...{ series: JSON.stringify(series), from: formatInstant(from), to: formatInstant(to) },
+    ...{ before_from: formatInstant(before.from), before_to: formatInstant(before.to) },
+  });
+  const rateOf = (key: string | undefined, isBefore: boolean) =>
+    Number(found.find((row) => row['key'] === key && row['is_before'] === isBefore)?.['rate'] ?? Number.NaN);
+  return ({ key, before: earlier }) => {
+    const [now, then] = [rateOf(key, false), rateOf(key, true)];
+    // All of it was free.
+    if (Number(earlier.total ?? 0) === 0) return true;
+    return now > 0 && Math.abs(now - then) <= sameRate * now;
+  };
+}
+
+/**
+ * A change divided as in the report price_volume: its two parts add up to it. All is by usage if the price of further units is the
+ * same. Undefined without usage in both periods.
+ */
+function effectsOf(
+  { total, usage, before }: ExploredSeries,
+  isSamePrice: boolean,
+): { price: string; usage: string } | undefined {
   if (usage === undefined || before.usage === undefined || before.total === undefined) return undefined;
   const [now, earlier] = [wholeOfDecimal(usage, usageDecimals), wholeOfDecimal(before.usage, usageDecimals)];
   if (now <= 0n || earlier <= 0n) return undefined;
-  const atOldPrice = rounded(moneyOf(before.total) * now, earlier);
+  const atOldPrice = isSamePrice ? moneyOf(total) : rounded(moneyOf(before.total) * now, earlier);
   return { price: difference(total, moneyText(atOldPrice)), usage: difference(moneyText(atOldPrice), before.total) };
 }
 

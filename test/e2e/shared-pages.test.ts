@@ -21,6 +21,14 @@ beforeAll(async () => {
   dir = await dashboardProject(
     dashboardBooks({
       allocation: 'rules:\n  - { name: secret, when: { workspace: south }, owner: { team: Hidden } }\n',
+      costs: [
+        // 400 units an hour are free, and each further one costs a tenth of a cent.
+        ...hoursOf('metered', { '2026-09-25': [500, 450, 300], '2026-10-01': [900, 700] }, (used) =>
+          Math.max(0, used - 400),
+        ),
+        ...hoursOf('dearer', { '2026-09-25': [1000, 2000] }, (used) => used),
+        ...hoursOf('dearer', { '2026-10-01': [1000, 2000] }, (used) => used * 2),
+      ],
       anomalies: [
         {
           ...{ anomaly_key: anomalyKey, workspace: 'south', first_day: '2026-10-02', seen_day: '2026-10-02' },
@@ -68,6 +76,16 @@ beforeAll(async () => {
   );
   served = await serve(dir, [], tokens);
 });
+
+/** Hours from 05:00 on of each day, with their usage and their cost in tenths of a cent. */
+function hoursOf(resource_name: string, days: Record<string, number[]>, tenths: (used: number) => number) {
+  return Object.entries(days).flatMap(([day, used]) =>
+    used.map((usage, index) => ({
+      ...{ workspace: 'north', resource_name, bucket_start: `${day} 0${5 + index}:00:00`, usage: String(usage) },
+      cost: (tenths(usage) / 1000).toFixed(3),
+    })),
+  );
+}
 
 function ask(path: string, { token = tokens.ALL_TOKEN, ...headers }: Record<string, string> = {}) {
   return fetch(`${served.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
@@ -211,6 +229,17 @@ describe('Explore', () => {
       '2026-09-28 00:00 UTC to 2026-10-04 12:00 UTC, compared with 2026-09-21 00:00 UTC to 2026-09-27 12:00 UTC';
     for (const path of ['/', '/explore?range=7d']) expect(await textOf(path)).toContain(span);
   });
+});
+
+test('a free allowance that is used up counts as usage among what makes a difference, and a price as price', async () => {
+  const text = await textOf('/explore?from=2026-10-01&to=2026-10-03&against=2026-09-25&workspace=north');
+  const [, table = ''] = /<caption>What makes the difference<\/caption>([\s\S]*?)<\/table>/.exec(text) ?? [];
+  const amountsOf = (name: string) => {
+    const [, row = ''] = new RegExp(`>${name}</a>([\\s\\S]*?)</tr>`).exec(table) ?? [];
+    return [...row.matchAll(/<data value="([^"]*)"/g)].slice(0, 3).map(([, value]) => Number(value));
+  };
+  expect(amountsOf('metered')).toEqual([0.65, 0, 0.65]);
+  expect(amountsOf('dearer')).toEqual([3, 3, 0]);
 });
 
 test('the resources that drive an anomaly and all others add up to it', async () => {
