@@ -111,10 +111,11 @@ function numberIn(text: string): Pick<Read, 'number' | 'words'> {
   return number === undefined ? { number, words: text } : { number, words: percent.trim() };
 }
 
-/** The text of our own markup. */
+/** The text of our own markup. A link with a label of its own leads elsewhere, and is no part of the cell. */
 function textOf(markup: string): string {
   const texts: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
   return markup
+    .replace(/<a [^>]*aria-label=[^>]*>.*?<\/a>/g, '')
     .replace(/<br>|<div/g, ' $&')
     .replace(/<[^>]*>/g, '')
     .replace(/&(lt|gt|quot|#39|amp);/g, (_, name) => texts[name] ?? '')
