@@ -53,7 +53,7 @@ function timeChoice(range: string | undefined): Markup {
 
 function waysToShare(of: string, title: string, shown: URLSearchParams): Markup {
   const address = `${of}?${new URLSearchParams([...shown, [nameParameter, title]])}`;
-  return html`<section><h2>Send it</h2><p><a id="shared" href="${address}">${title}</a>: this link has the name and everything that the page shows. Whoever opens it sees only what they may see.</p>
+  return html`<section><h2>Send it</h2><p><a id="shared" href="${address}">${title}</a>: this link has the name and everything that the page shows. People who open it see only what they may see.</p>
 <p class="actions"><button type="button" data-copy="shared" hidden>Copy the link</button><button type="button" data-keep="shared" hidden>Keep it in this browser</button></p></section>
 <section><h2>Give it to everybody</h2>${fileOf(of, title, shown)}</section>`;
 }
