@@ -30,14 +30,23 @@ describe('monthly_by_workspace', () => {
       { bucket_start: '2026-08-01 00:00:00', cost: '2', workspace: 'total' },
       { bucket_start: '2026-09-01 00:00:00', cost: '0.000000000004' },
       { bucket_start: '2026-09-02 00:00:00', cost: '8', workspace: null },
-      { bucket_start: '2026-10-01 00:00:00', cost: '16', workspace: 'o\'brien, "x"' },
+      { bucket_start: '2026-10-01 00:00:00', cost: '16', workspace: 'o\'brien, "x"\0' },
     ],
   };
 
   test('has a row per month, a column per workspace and a total, and marks an unfinished month', async () => {
     const rows = await reported('monthly_by_workspace', given);
-    // A workspace of the name of another column gets a number.
-    const columns = ['account', 'month', 'is_complete', 'north', 'o\'brien, "x"', 'total (2)', 'no workspace', 'total'];
+    // A workspace of the name of another column gets a number; a zero byte, which no name of a column has, is replaced.
+    const columns = [
+      'account',
+      'month',
+      'is_complete',
+      'north',
+      'o\'brien, "x"\ufffd',
+      'total (2)',
+      'no workspace',
+      'total',
+    ];
     expect(Object.keys(rows[0] as Row)).toEqual(columns);
     expect(cells(rows, ...columns)).toEqual([
       ['acc_one', '2026-08-01', true, '1', null, '2', null, '3'],

@@ -97,8 +97,9 @@ function nullsLast(a: string | null, b: string | null): number {
   return a < b ? -1 : 1;
 }
 
-/** A column name that is still free; DuckDB ignores case in names. */
-function free(name: string, taken: Set<string>): string {
+/** A column name that is still free; DuckDB ignores case in names, and ends them at a zero byte. */
+function free(value: string, taken: Set<string>): string {
+  const name = value.replaceAll('\0', '\ufffd');
   let candidate = name;
   for (let number = 2; taken.has(plain(candidate)); number += 1) candidate = `${name} (${number})`;
   taken.add(plain(candidate));
