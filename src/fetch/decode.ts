@@ -56,7 +56,7 @@ const knownFields = {
  * Turns the JSON value of one page, grouped by billing dimension (among others), into typed columns.
  * \n Strict: throws RefusedAnswerError naming the place if the page echoes another window or resolution, if a bucket is
  * missing, repeated or outside the window, or if a number is missing, not finite or too large for its column. Decimals
- * beyond the column's scale are rounded. Unknown fields and values are stored and named, never refused.
+ * beyond the column's scale are rounded. Unknown fields and values are stored and named; only another currency is refused.
  */
 export function decodePage(body: unknown, expected: Expected): DecodedPage {
   return decode(body, expected, undefined);
@@ -224,7 +224,11 @@ function dimensionAt(reader: PageReader, value: unknown, place: string): string 
   return value.toWellFormed();
 }
 
-function noteUnknown({ unknownFields }: PageReader, value: Json, path: keyof typeof knownFields): void {
+function noteUnknown(reader: PageReader, value: Json, path: keyof typeof knownFields): void {
+  const { unknownFields } = reader;
+  const { currency } = value;
+  // All totals agree in another currency too, so nothing else would notice it.
+  if (typeof currency === 'string' && !/^usd$/i.test(currency)) refuse(reader, `${path}currency`, currency, 'USD');
   for (const name in value) {
     if (unknownFields.size >= answerLimits.maxUnknownNames) return;
     if (!knownFields[path].has(name)) unknownFields.add(`${path}${name}`.slice(0, answerLimits.maxUnknownLength));

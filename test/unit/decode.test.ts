@@ -246,6 +246,17 @@ describe('fields that the interface does not list', () => {
     ]);
   });
 
+  test('a currency that is not USD is refused: the totals of an answer agree in any currency', () => {
+    expect(() => decode(changed((page) => Object.assign(page.summary, { currency: 'EUR' })))).toThrow(
+      'summary.currency: found "EUR", expected USD',
+    );
+    expect(() => decode(changed((_, only) => Object.assign(only.timeseries[0] ?? {}, { currency: 'JPY' })))).toThrow(
+      'data[].timeseries[].currency: found "JPY", expected USD',
+    );
+    expect(() => decode(changed((page) => Object.assign(page, { currency: null })))).not.toThrow();
+    expect(() => decode(changed((page) => Object.assign(page, { currency: 'usd' })))).not.toThrow();
+  });
+
   test('totals without a billing dimension have no usage, and that is expected', () => {
     expect(decode(changed((page) => delete page.summary.totalUsage)).unknownFields).toEqual([]);
   });
