@@ -390,6 +390,12 @@ describe('a database file', () => {
     await expect(openBooks(dir, { lockedDown: true })).rejects.toBeInstanceOf(UsageError);
   });
 
+  test('that is missing beside a landing folder is made again by repair: an ingest would refuse to begin new books', async () => {
+    const dir = await newProject();
+    await mkdir(join(dir, 'data', 'landing', 'acc_one'), { recursive: true });
+    await expect(openBooks(dir, { lockedDown: true })).rejects.toThrow(/is missing. Run "costbook repair"/);
+  });
+
   test('uses UTC in any time zone', async () => {
     const { connection } = await newDatabase();
     expect(

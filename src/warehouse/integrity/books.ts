@@ -210,8 +210,10 @@ async function expectPublished(file: string): Promise<void> {
   );
   if (isThere) return;
   const { hasJournal } = await findTraces(dir, 0);
+  const landed = await readdir(join(dirname(file), 'landing')).catch(() => []);
   // A running first ingest has published nothing yet.
-  if (hasJournal) throw new ChangedFileError(`${file} is missing`, { subject: file, next: repairsSnapshot });
+  if (hasJournal || landed.length > 0)
+    throw new ChangedFileError(`${file} is missing`, { subject: file, next: repairsSnapshot });
   await expectFile(file);
 }
 
