@@ -35,6 +35,7 @@ export function problemsOf(asked: ProblemsAsked): readonly Problem[] {
     ...failedIngest(asked),
     ...unprovenProblems(asked),
   ];
+  if (causes.length === 0 && asked.accounts.length === 0) causes.push(noAccount);
   const late = lateAccounts(asked);
   // The snapshot does not have the run that did not end.
   const [fetchedAt = null] = [lastFetch.fetchedAt, asked.unended?.startedAt]
@@ -57,6 +58,12 @@ export function problemsOf(asked: ProblemsAsked): readonly Problem[] {
     ...otherProblems(asked),
   ];
 }
+
+/** Books that were made again without their journal name no account until the next ingest. */
+const noAccount = problemOf({
+  ...{ key: 'stale', subject: 'books', found: 'the books have no account yet', exitCode: exitCodes.unproven },
+  ...{ next: act('run "costbook ingest".', 'ingest'), isUntrusted: true },
+});
 
 /** An account whose books are too old. */
 interface LateAccount {
@@ -210,9 +217,10 @@ function settingsProblems({ jobFiles }: ProblemsAsked): readonly Problem[] {
 
 /** Months whose close differs from what the books have of it. */
 function closesProblems({ differing }: ProblemsAsked): readonly Problem[] {
-  return differing.map(({ month, found, next }) =>
+  return differing.map(({ account, month, found, next }) =>
     problemOf({
-      ...{ key: `close/${month}`, subject: 'books', found, next, exitCode: exitCodes.unproven, isUntrusted: true },
+      ...{ key: keyOfFinding('closed_month', account, month), subject: 'books', found, next },
+      ...{ exitCode: exitCodes.unproven, isUntrusted: true },
     }),
   );
 }

@@ -61,6 +61,7 @@ export interface JobFileFaults {
 
 /** A closed month whose books differ from its close. */
 export interface DifferingMonth {
+  readonly account: string;
   readonly month: string;
   readonly found: string;
   readonly next: NextStep;

@@ -121,7 +121,8 @@ async function readBooks(
   const last = (await closedMonths(connection)).at(-1);
   const [lastRun] = await connection.rows(await readSql('status', 'last_run'));
   const differing = (last === undefined ? [] : await differingCloses(connection)).map((each) => ({
-    ...{ month: each.month, found: differingCloseWords(each), next: closeAgainStep(each) },
+    ...{ account: each.account, month: each.month },
+    ...{ found: differingCloseWords(each), next: closeAgainStep(each) },
   }));
   const open = await allOpenAlerts(connection, now, {
     dir,
