@@ -62,7 +62,8 @@ export function problemsOf(asked: ProblemsAsked): readonly Problem[] {
 /** Books that were made again without their journal name no account until the next ingest. */
 const noAccount = problemOf({
   ...{ key: 'stale', subject: 'books', found: 'the books have no account yet', exitCode: exitCodes.unproven },
-  ...{ next: act('run "costbook ingest".', 'ingest'), isUntrusted: true },
+  // No alert is about an account without a name.
+  ...{ next: act('run "costbook ingest".', 'ingest'), isUntrusted: true, isFailure: false },
 });
 
 /** An account whose books are too old. */
