@@ -17,7 +17,11 @@ test('books without a fault have no problem', () => {
 test('books that name no account ask for an ingest', () => {
   const [only, ...others] = problemsOf({ ...healthy, accounts: [] });
   expect(others).toEqual([]);
-  expect(only).toMatchObject({ isUntrusted: true, isFailure: false, next: { who: 'Act', words: 'run "costbook ingest".' } });
+  expect(only).toMatchObject({
+    isUntrusted: true,
+    isFailure: false,
+    next: { who: 'Act', words: 'run "costbook ingest".' },
+  });
 });
 
 test('a month that differs from its close is the problem that its alert is about', () => {
