@@ -11,7 +11,7 @@ export function sinkOfSubscription(name: string): string {
 
 /** The sinks of the subscriptions: mail to their people through a configured mail server, with the files as they are now. */
 export function openSubscriptions(
-  { subscriptions, sinks }: Pick<LocalConfig, 'subscriptions' | 'sinks'>,
+  { subscriptions = [], sinks }: Pick<LocalConfig, 'subscriptions' | 'sinks'>,
   effects: SinkEffects,
 ): ReadonlyMap<string, SendMessage> {
   return new Map(

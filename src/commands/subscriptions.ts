@@ -10,7 +10,7 @@ import {
 } from '../alerts/index.ts';
 import { exitCodeOf, UsageError, worstExitCode } from '../base/errors.ts';
 import { type Failure, failuresOf } from '../base/failure.ts';
-import { type LocalConfig, loadConfig, type Subscription } from '../config/index.ts';
+import { type LocalConfig, loadConfig, loadReadable, type Subscription } from '../config/index.ts';
 import { commandLineOf, inputOf, type Step } from '../jobs/index.ts';
 import { usd } from '../money/money.ts';
 import { reading } from '../options/read.ts';
@@ -38,16 +38,14 @@ export const subscriptionsCommand: Command = {
   summary: 'Mail the reports and statements that people have subscribed to in costbook.yaml, each once for its period.',
   examples: ['costbook subscriptions', 'costbook subscriptions --dry-run'],
   async check(_, context) {
-    const { dir, env, effects } = context;
-    const { subscriptions } = loadConfig({ dir, env, now: effects.now(), requireAccounts: false });
-    await checkSubscriptions(subscriptions, context);
+    await checkSubscriptions(subscriptionsIn(context), context);
   },
   async run(input, context) {
     const { dryRun: isDry, wait: waitMs } = reading(options.subscriptions, input, context).values;
-    const config = loadAlertingConfig(context);
-    const { subscriptions } = config;
+    const subscriptions = subscriptionsIn(context);
     await checkSubscriptions(subscriptions, context);
     if (isDry || subscriptions.length === 0) return listSubscriptions(subscriptions, context);
+    const config = loadAlertingConfig(context);
     await expectBooks(context.dir);
     return writingRun('subscriptions', waitMs, context, async (warehouse, runNumber) => {
       const { due, state } = await dueIn(subscriptions, warehouse, context);
@@ -71,6 +69,14 @@ export const subscriptionsCommand: Command = {
     });
   },
 };
+
+/** The subscriptions of the project. Throws UsageError for mistakes in them; a sink with a mistake stops only what notifies. */
+function subscriptionsIn({ dir, env, effects }: CommandContext): readonly Subscription[] {
+  const place = { dir, env, now: effects.now(), requireAccounts: false } as const;
+  const { subscriptions } = loadConfig(place);
+  if (subscriptions !== undefined) return subscriptions;
+  throw loadReadable({ ...place, requireSinks: true }).mistakes ?? new Error('subscriptions cannot be read');
+}
 
 /** A subscription whose last period was not sent yet. */
 interface Due {

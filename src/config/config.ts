@@ -91,8 +91,8 @@ export interface LocalConfig {
     /** The project's name in messages; undefined for the folder's name. */
     readonly project: string | undefined;
   }; // all sinks; 7; defaults
-  /** Who gets which files by mail. */
-  readonly subscriptions: readonly Subscription[];
+  /** Who gets which files by mail; undefined with mistakes in them. */
+  readonly subscriptions: readonly Subscription[] | undefined;
   /** Who may open the dashboard, and under which names. */
   readonly serve: ServeSettings; // this machine only
   /** The cluster that runs reports with --engine; undefined if none is configured. */

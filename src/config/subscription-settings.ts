@@ -76,24 +76,33 @@ export const subscriptionsShape = named(
   }),
 );
 
-/** Reads the subscriptions; mistakes are reported. Each needs a sink of type email, which may be the only one. */
+/**
+ * Reads the subscriptions; undefined with mistakes, which are reported. Each needs a sink of type email, which may be the only
+ * one.
+ */
 export function readSubscriptions(
   given: Given | undefined,
   sinks: readonly Sink[],
   reading: Reading,
-): readonly Subscription[] {
+): readonly Subscription[] | undefined {
+  if (given === undefined) return [];
   const mails = sinks.filter(({ type }) => type === 'email').map(({ name }) => name);
-  return Object.entries(readSetting(given, subscriptionsShape, reading) ?? {}).map(([name, read]) => {
-    const { to, every, sink = mails.length === 1 ? mails[0] : undefined, report, statement = {} } = read;
-    if (given !== undefined && (sink === undefined || !mails.includes(sink))) {
-      const found = sink === undefined ? 'no sink' : `the sink ${quoted(sink)}`;
-      const expected = mails.length === 0 ? 'there is none: add one below sinks' : oneOf(mails);
-      const at = givenAt(given, sink === undefined ? [name] : [name, 'sink']);
-      reading.problems.report(at, `found ${found}, expected sink: with a sink of type email, ${expected}`);
-    }
-    const asked = { ...(report ?? statement) };
-    return { name, to, every, sink, step: report === undefined ? 'statement' : 'report', options: optionsOf(asked) };
-  });
+  const all = readSetting(given, subscriptionsShape, reading);
+  if (all === undefined) return undefined;
+  const read = Object.entries(all).map(
+    ([name, { to, every, sink = mails.length === 1 ? mails[0] : undefined, report, statement }]) => {
+      const options = optionsOf({ ...(report ?? statement) });
+      return { name, to, every, sink, step: report === undefined ? 'statement' : 'report', options } as const;
+    },
+  );
+  const strays = read.filter(({ sink }) => sink === undefined || !mails.includes(sink));
+  for (const { name, sink } of strays) {
+    const found = sink === undefined ? 'no sink' : `the sink ${quoted(sink)}`;
+    const expected = mails.length === 0 ? 'there is none: add one below sinks' : oneOf(mails);
+    const at = givenAt(given, sink === undefined ? [name] : [name, 'sink']);
+    reading.problems.report(at, `found ${found}, expected sink: with a sink of type email, ${expected}`);
+  }
+  return strays.length > 0 ? undefined : read;
 }
 
 /** The options of a step as on a command line: parameters as `name=value`, formats with commas. */
