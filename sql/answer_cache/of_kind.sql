@@ -1,5 +1,4 @@
---! about: The answers of one kind that hold for the present state of the books ($state); without a state, the last ones. A
---! about: forecast holds in any state, because its question names all that it depends on.
+--! about: The stored answers of one kind: those for one state of the books ($state), or all.
 select question, state, run_number, epoch_ms(made_at) as made_at, answer
 from ledger.cached_answers
-where kind = $kind and ($state is null or state = $state or kind = 'forecast')
+where kind = $kind and ($state is null or state = $state)

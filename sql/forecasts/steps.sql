@@ -1,19 +1,12 @@
---! about: The cost of each scope by step (an hour, or a day that starts $align hours after midnight): the history for
---! about: forecasts. $scopes is a JSON list. $with_workspaces adds every workspace and resource type with costs from
---! about: $active_from on, at most the $most most expensive of each account. Costs are summed once by series and step; scopes
---! about: with labels or owners are read by hour. With $of_usage, usage instead of costs. first_cost is the cost of the first $first_hours of a step.
+--! about: The cost of each scope without labels and owners by step (an hour, or a day that starts $align hours after midnight):
+--! about: the history for forecasts. $scopes is a JSON list. $with_workspaces adds every workspace and resource type with costs
+--! about: from $active_from on, at most the $most most expensive of each account. Costs are summed once by series and step. With
+--! about: $of_usage, usage instead of costs. first_cost is the cost of the first $first_hours of a step.
 --! grain: scope, account, workspace, resource_type, step
 with
 --! include: scopes
 --! include: series_in_scopes
-scope_kinds as not materialized (select cast($has_label as boolean) as has_label, cast($has_owner as boolean) as has_owner),
---! include: hours_in_scopes
-cut as (
-  select
-    cast($align as bigint) as align,
-    cast($step_hours as bigint) as step_hours,
-    cast($first_hours as bigint) as first_hours
-),
+--! include: cut_of_steps
 -- Hours since 1970 cut into steps; the remainder is the hour within one.
 steps as materialized (
   select
@@ -39,26 +32,6 @@ steps as materialized (
   cross join cut
   where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
   group by hourly_costs.series_id, step
-),
-hours_of_members as (
-  select
-    members.id,
-    (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) // cut.step_hours as step,
-    (epoch_ms(hourly_costs.bucket_start) // 3600000 - cut.align) % cut.step_hours < cut.first_hours as is_first,
-    --! include: part_of_cost
-    as cost
-  from hours_in_scopes as members
-  cross join cut
-  join (
-    select
-      series_id, bucket_start,
-      case when cast($of_usage as boolean) then cast(usage as decimal(38, 12)) else cost end as cost
-    from hourly_costs
-  ) as hourly_costs
-    on hourly_costs.series_id = members.series_id
-    and hourly_costs.bucket_start >= members.from_time
-    and hourly_costs.bucket_start < members.to_time
-  where hourly_costs.bucket_start >= cast($from as timestamp) and hourly_costs.bucket_start < cast($to as timestamp)
 ),
 of_workspaces as (
   select
@@ -93,15 +66,7 @@ select
   cast(coalesce(sum(steps.first_cost), 0) as decimal(38, 12)) as first_cost
 from series_in_scopes
 join steps using (series_id)
-where series_in_scopes.label is null and series_in_scopes.owner is null
 group by series_in_scopes.id, steps.step
-union all
-select
-  id, null, null, null, step,
-  cast(sum(cost) as decimal(38, 12)),
-  cast(coalesce(sum(cost) filter (is_first), 0) as decimal(38, 12))
-from hours_of_members
-group by id, step
 union all
 select
   null, of_workspaces.account, of_workspaces.workspace, of_workspaces.resource_type, of_workspaces.step,

@@ -21,12 +21,7 @@ asked as (
     )
   ) as given
 ),
-cut as (
-  select
-    cast($align as bigint) as align,
-    cast($step_hours as bigint) as step_hours,
-    cast($first_hours as bigint) as first_hours
-),
+--! include: cut_of_steps
 members as (
   select asked.place, asked.from_time, asked.to_time, series.series_id
   from asked

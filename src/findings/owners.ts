@@ -15,7 +15,8 @@ export async function withOwners(
     return uuid == null ? [] : [{ place, account, resource_uuid: uuid, day: lastDay }];
   });
   if (asked.length === 0) return [...facts];
-  const rows = await cachedRows(connection, cache, ['alerts', 'owners_of_resources'], { asked: JSON.stringify(asked) });
+  const given = { asked: JSON.stringify(asked) };
+  const rows = await cachedRows(connection, cache, ['alerts', 'owners_of_resources'], given, 'names');
   const owners = new Map(rows.map((row) => [Number(row['place']), ownerWords(String(row['owner']))]));
   return facts.map((fact, place) => {
     const owner = owners.get(place);

@@ -13,7 +13,13 @@ import { calendarOf } from '../../src/time/time.ts';
 import { ledgerTables } from '../../src/warehouse/sql/ledger-tables.ts';
 import { parsedOf, walk } from '../../src/warehouse/sql/parse-tree.ts';
 import { readSql, readSqlFolder, type SqlFolder } from '../../src/warehouse/sql/sql-files.ts';
-import { type AnswerCache, answerCache, ownAnswers, storeAnswers } from '../../src/warehouse/store/answer-cache.ts';
+import {
+  type AnswerCache,
+  answerCache,
+  ownAnswers,
+  partsOfNames,
+  storeAnswers,
+} from '../../src/warehouse/store/answer-cache.ts';
 import type { Connection } from '../../src/warehouse/store/connection.ts';
 import { type Given, givenBooks } from '../support/given-books.ts';
 
@@ -141,7 +147,8 @@ describe('stored answers', () => {
       // Of everything, of north, whose owner and label have the same costs, and of south.
       { kind: 'forecast', answers: 3, states: 1 },
       { kind: 'places', answers: 1, states: 1 },
-      { kind: 'steps', answers: 3, states: 1 },
+      // Of three budgets in fourteen months.
+      { kind: 'steps', answers: 42, states: 1 },
     ]);
     expect(origins(await answers(connection, answerCache(connection)))).toEqual(Array(scopes).fill('run 7'));
     close();
@@ -263,7 +270,18 @@ const computedNames = [
   ...['spends', 'spends_by_label', 'spends_by_owner', 'spends_of_owners', 'owners_known', 'labels_known'].map(
     (name) => ['budgets', name] as const,
   ),
-  ['forecasts', 'steps'],
+  ...['steps', 'steps_by_label', 'steps_by_owner'].map((name) => ['forecasts', name] as const),
+] as const;
+
+/** Queries whose answers hold while names are the same, with those that hold while hours are the same besides. */
+const queriesOfNames = [
+  ...['owners_known', 'labels_known', 'dimensions_counted', 'spends', 'spends_by_label', 'spends_by_owner'].map(
+    (name) => ['budgets', name] as const,
+  ),
+  ['budgets', 'spends_of_owners'],
+  ...['steps', 'steps_by_label', 'steps_by_owner'].map((name) => ['forecasts', name] as const),
+  ['alerts', 'owners_of_resources'],
+  ['answer_cache', 'owners'],
 ] as const;
 
 /** The queries that the source asks with `cachedRows` by their names. */
@@ -279,7 +297,8 @@ function namedQueries(): (readonly [SqlFolder, string])[] {
 }
 
 describe('the state of the books', () => {
-  test('has every table that a cached answer is read from', async () => {
+  /** The tables of the ledger that queries read, also through views. */
+  async function tablesRead(queries: readonly string[]): Promise<string[]> {
     const { connection, close } = await givenBooks({});
     const views = new Map(
       (await connection.rows('select view_name, sql from duckdb_views() where not internal')).map((row) => [
@@ -289,10 +308,7 @@ describe('the state of the books', () => {
     );
     const parse = await readSql('engine', 'parse_tree');
     const seen = new Set<string>();
-    const named = namedQueries();
-    expect(named.map(([, name]) => name)).toContain('completeness');
-    const waiting = await Promise.all([...named, ...computedNames].map(([folder, name]) => readSql(folder, name)));
-    waiting.push(...(await readSqlFolder('checks')).map(({ text }) => text));
+    const waiting = [...queries];
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
       const [row] = await connection.rows(parse, { sql: text });
       const { node, error } = parsedOf(String(Object.values(row ?? {})[0]));
@@ -301,14 +317,29 @@ describe('the state of the books', () => {
         const name = `${each['schema_name'] ? `${each['schema_name']}.` : ''}${each['table_name']}`;
         if (each.type !== 'BASE_TABLE' || seen.has(name)) return;
         seen.add(name);
-        waiting.push(...(views.has(name) ? [views.get(name) ?? ''] : []));
+        const view = views.get(String(each['table_name']));
+        waiting.push(...(view === undefined ? [] : [view]));
       });
     }
-    const read = ledgerTables.map(({ name }) => name).filter((name) => seen.has(`ledger.${name}`));
+    close();
+    return ledgerTables.map(({ name }) => name).filter((name) => seen.has(`ledger.${name}`));
+  }
+
+  test('has every table that a cached answer is read from', async () => {
+    const named = namedQueries();
+    expect(named.map(([, name]) => name)).toContain('completeness');
+    const texts = await Promise.all([...named, ...computedNames].map(([folder, name]) => readSql(folder, name)));
+    texts.push(...(await readSqlFolder('checks')).map(({ text }) => text));
+    const read = await tablesRead(texts);
     expect(read, 'a query reads them').toContain('hourly_costs');
     const state = await readSql('answer_cache', 'state');
     expect(read.filter((name) => !new RegExp(`from ledger\\.${name}\\b`).test(state))).toEqual([]);
-    close();
+  });
+
+  test('says by its names, and by the hours of loads, all that an answer is read from that holds longer', async () => {
+    const read = await tablesRead(await Promise.all(queriesOfNames.map(([folder, name]) => readSql(folder, name))));
+    expect(read, 'a query reads them').toContain('allocations');
+    expect(read.filter((name) => !partsOfNames.includes(name))).toEqual(['hourly_costs']);
   });
 
   const stateOf = async (connection: Connection) =>

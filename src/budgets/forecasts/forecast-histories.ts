@@ -3,7 +3,7 @@ import { historyDays, oddSteps, type Steps, stepHoursOf } from '../../outlook/in
 import { textOrNull } from '../../tables/optional-text.ts';
 import {
   type CalendarPeriod,
-  type calendarOf,
+  calendarOf,
   dayMs,
   formatInstant,
   type Holidays,
@@ -14,10 +14,16 @@ import {
 } from '../../time/time.ts';
 import type { Completeness } from '../../warehouse/ledger/index.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
-import type { AnswerCache, Connection, SqlRow } from '../../warehouse/store/index.ts';
-import type { Budget } from '../rules/budget.ts';
+import {
+  type AnswerCache,
+  answerOf,
+  type Connection,
+  rowsWithOwners,
+  type SqlRow,
+} from '../../warehouse/store/index.ts';
+import type { Budget, BudgetScope } from '../rules/budget.ts';
 import { fromBooks } from '../rules/usage-unit.ts';
-import { earliest, scopeForSql, scopesForSql } from '../spend/spend.ts';
+import { earliest, hoursBehind, scopeForSql, scopesForSql } from '../spend/spend.ts';
 import { type AnomalyShares, anomaliesIn, isOfResources, partInBudget } from './anomaly-shares.ts';
 import type { ForecastScope } from './forecast-rows.ts';
 import { type AnomaliesKnown, anomaliesLeftOut, type KnownAnomaly } from './known-anomalies.ts';
@@ -130,7 +136,8 @@ export async function readHistories(
   const { end, hours } = endOf(cut);
   const stepMs = cut.stepHours * hourMs;
   const scopes = budgets.map(({ budget }) => budget);
-  const costs = await readSteps(connection, cut, { scopes, hasPlaces: accounts.length > 0 }, cache);
+  const ofScopes = await readStepsOfScopes({ connection, cut, cache }, scopes);
+  const ofPlaces = accounts.length === 0 ? [] : await readStepsOfPlaces({ connection, cut, cache });
   const leftOut = await readLeftOut(connection, { ...cut, firstHours: hours }, unusual, cache);
   function historyOf(scope: ForecastScope, own: readonly StepCost[], historyStart: Instant): ScopeHistory {
     const begin = scope.kind === 'budget' ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
@@ -146,9 +153,9 @@ export async function readHistories(
     }));
   }
   const histories = budgets.map(({ budget, historyStart }, place) =>
-    historyOf({ kind: 'budget', budget }, costsOfSteps(costs.ofScopes[place] ?? [], budget.scope.unit), historyStart),
+    historyOf({ kind: 'budget', budget }, costsOfSteps(ofScopes[place] ?? [], budget.scope.unit), historyStart),
   );
-  for (const { account: name, workspace, resourceType, steps } of costs.ofPlaces) {
+  for (const { account: name, workspace, resourceType, steps } of ofPlaces) {
     const account = accounts.find((line) => line.account === name);
     if (account === undefined) continue;
     const scope = { kind: 'workspace', account: account.account, workspace, resourceType } as const;
@@ -173,60 +180,149 @@ function startOfPlaces(end: Instant): Instant {
   return end - workspaceHistoryDays * dayMs;
 }
 
-/** The steps of budgets, in order, and of all workspaces. Reads only those that are not known. */
-async function readSteps(
-  connection: Connection,
-  cut: Cut,
-  { scopes, hasPlaces }: { readonly scopes: readonly Budget[]; readonly hasPlaces: boolean },
-  cache: AnswerCache | undefined,
-): Promise<{ readonly ofScopes: readonly (readonly StepRow[])[]; readonly ofPlaces: readonly PlaceSteps[] }> {
-  const { end, hours } = endOf(cut);
-  const text = await readSql('forecasts', 'steps');
-  const questions = scopes.map(({ scope }) => [text, cut, historyDays[cut.stepHours], scopeForSql(scope)]);
-  const aboutPlaces = [text, cut, workspaceHistoryDays, activeDays, mostWorkspaces];
-  const known = await Promise.all(
-    questions.map(async (question) => (await cache?.find('steps', question))?.answer as StepRow[] | undefined),
-  );
-  const knownPlaces = hasPlaces
-    ? ((await cache?.find('places', aboutPlaces))?.answer as PlaceSteps[] | undefined)
-    : ([] as const);
-  const missing = [...scopes.keys()].filter((place) => known[place] === undefined);
-  if (missing.length === 0 && knownPlaces !== undefined) {
-    return { ofScopes: known.map((steps = []) => steps), ofPlaces: knownPlaces };
-  }
-  const asked = missing.flatMap((place) => scopes[place] ?? []);
-  const from = missing.length > 0 ? end - historyDays[cut.stepHours] * dayMs : startOfPlaces(end);
-  const rows = await connection.rows(text, {
-    scopes: scopesForSql(asked),
-    has_label: asked.some(({ scope }) => scope.label !== undefined),
-    has_owner: asked.some(({ scope }) => scope.owner !== undefined),
-    with_workspaces: knownPlaces === undefined,
-    align: cut.align,
-    step_hours: cut.stepHours,
-    first_hours: hours,
-    from: formatInstant(from),
-    to: formatInstant(cut.completeThrough),
-    active_from: formatInstant(end - activeDays * dayMs),
-    most: mostWorkspaces,
-    of_usage: asked.some(({ scope }) => scope.unit !== undefined),
-  });
-  const read = missing.map((): StepRow[] => []);
-  const places = new Map<string, PlaceSteps>();
-  for (const row of rows) {
-    const step: StepRow = [Number(row['step']), String(row['cost']), String(row['first_cost'])];
-    if (row['scope'] !== null) read[Number(row['scope'])]?.push(step);
-    else addToPlace(places, row, step, (startOfPlaces(end) / hourMs - cut.align) / cut.stepHours);
-  }
-  for (const [place, index] of missing.entries()) cache?.add('steps', questions[index], read[place]);
-  if (knownPlaces === undefined) cache?.add('places', aboutPlaces, [...places.values()]);
-  return {
-    ofScopes: scopes.map((_, index) => known[index] ?? read[missing.indexOf(index)] ?? []),
-    ofPlaces: knownPlaces ?? [...places.values()],
-  };
+/** A month of a history: the steps that start in it, through the last complete hour. */
+interface HistoryMonth extends Window {
+  /** The hours of a step whose cost is its first cost. Only recent steps need it. */
+  readonly firstHours: number;
 }
 
-/** Budgets are read from an earlier step on: workspaces have none of those. */
-function addToPlace(places: Map<string, PlaceSteps>, row: SqlRow, step: StepRow, first: number): void {
+/** The months of the history of budgets, oldest first. A load leaves those known that it does not cover. Pure. */
+function monthsOf(cut: Cut): HistoryMonth[] {
+  const { end, hours } = endOf(cut);
+  const months: HistoryMonth[] = [];
+  const recentFrom = end - usualDays * dayMs;
+  for (let at = cut.completeThrough - 1; at >= end - historyDays[cut.stepHours] * dayMs; ) {
+    const month = calendarOf('monthly').periodAt(at - cut.align * hourMs);
+    const [start, until] = [month.start, month.end].map((instant) => instant + cut.align * hourMs) as [number, number];
+    months.unshift({ start, end: Math.min(until, cut.completeThrough), firstHours: until > recentFrom ? hours : 0 });
+    at = start - 1;
+  }
+  return months;
+}
+
+/** From where steps are read, and how hours are cut into them. */
+interface StepsOfBooks {
+  readonly connection: Connection;
+  readonly cut: Cut;
+  readonly cache: AnswerCache | undefined;
+}
+
+type StepsFile = 'steps' | 'steps_by_label' | 'steps_by_owner';
+
+function fileFor({ owner, label }: BudgetScope): StepsFile {
+  if (owner !== undefined) return 'steps_by_owner';
+  return label === undefined ? 'steps' : 'steps_by_label';
+}
+
+/** A month of the history of a budget. */
+interface HistoryPart {
+  readonly place: number;
+  readonly file: StepsFile;
+  readonly month: HistoryMonth;
+  readonly question: unknown;
+  readonly steps: StepRow[];
+}
+
+/** The steps of budgets, in order: only the months that are not known are read. */
+async function readStepsOfScopes(
+  books: StepsOfBooks,
+  scopes: readonly Budget[],
+): Promise<readonly (readonly StepRow[])[]> {
+  const { cut, cache } = books;
+  const months = monthsOf(cut);
+  const parts: HistoryPart[] = [];
+  const unknown = new Map<StepsFile, HistoryPart[]>();
+  for (const [place, { scope }] of scopes.entries()) {
+    const file = fileFor(scope);
+    const text = await readSql('forecasts', file);
+    for (const month of months) {
+      const question = [text, cut.stepHours, cut.align, month, scopeForSql(scope)];
+      const known = await cache?.find('steps', question, hoursBehind(scope, month));
+      const part = { place, file, month, question, steps: (known?.answer ?? []) as StepRow[] };
+      parts.push(part);
+      if (known === undefined) unknown.set(file, [...(unknown.get(file) ?? []), part]);
+    }
+  }
+  for (const of of unknown.values()) {
+    await readParts(books, { months, scopes }, of);
+    for (const { question, steps } of of) cache?.add('steps', question, steps);
+  }
+  const first = (endOf(cut).end / hourMs - cut.align - historyDays[cut.stepHours] * 24) / cut.stepHours;
+  const steps = scopes.map((): StepRow[] => []);
+  for (const part of parts) steps[part.place]?.push(...part.steps.filter(([step]) => step >= first));
+  return steps;
+}
+
+/** Reads months of histories, in one pass from the first to the last. */
+async function readParts(
+  books: StepsOfBooks,
+  { months, scopes }: { readonly months: readonly HistoryMonth[]; readonly scopes: readonly Budget[] },
+  parts: readonly HistoryPart[],
+): Promise<void> {
+  const byPlace = new Map(parts.map((part) => [`${part.place} ${part.month.start}`, part]));
+  const places = [...new Set(parts.map(({ place }) => place))];
+  const rows = await readSteps(books, parts[0]?.file ?? 'steps', {
+    scopes: places.flatMap((place) => scopes[place] ?? []),
+    start: Math.min(...parts.map(({ month }) => month.start)),
+    end: Math.max(...parts.map(({ month }) => month.end)),
+    withWorkspaces: false,
+  });
+  for (const row of rows) {
+    const [step, cost, firstCost] = stepOf(row);
+    const at = (step * books.cut.stepHours + books.cut.align) * hourMs;
+    const month = months.findLast(({ start }) => start <= at);
+    const part = byPlace.get(`${places[Number(row['scope'])]} ${month?.start}`);
+    part?.steps.push([step, cost, part.month.firstHours === 0 ? '0' : firstCost]);
+  }
+}
+
+/** The steps of all workspaces. */
+async function readStepsOfPlaces(books: StepsOfBooks): Promise<readonly PlaceSteps[]> {
+  const { cut, cache } = books;
+  const text = await readSql('forecasts', 'steps');
+  return answerOf(cache, 'places', [text, cut, workspaceHistoryDays, activeDays, mostWorkspaces], async () => {
+    const span = { start: startOfPlaces(endOf(cut).end), end: cut.completeThrough };
+    const places = new Map<string, PlaceSteps>();
+    for (const row of await readSteps(books, 'steps', { scopes: [], ...span, withWorkspaces: true }))
+      addToPlace(places, row);
+    return [...places.values()];
+  });
+}
+
+async function readSteps(
+  { connection, cut, cache }: StepsOfBooks,
+  file: StepsFile,
+  {
+    scopes,
+    start,
+    end,
+    withWorkspaces,
+  }: Window & { readonly scopes: readonly Budget[]; readonly withWorkspaces: boolean },
+): Promise<SqlRow[]> {
+  const last = endOf(cut);
+  const given = {
+    scopes: scopesForSql(scopes),
+    align: cut.align,
+    step_hours: cut.stepHours,
+    first_hours: last.hours,
+    from: formatInstant(start),
+    to: formatInstant(end),
+    of_usage: scopes.some(({ scope }) => scope.unit !== undefined),
+  };
+  const ofWorkspaces = {
+    with_workspaces: withWorkspaces,
+    active_from: formatInstant(last.end - activeDays * dayMs),
+    most: mostWorkspaces,
+  };
+  const asked = file === 'steps' ? { ...given, ...ofWorkspaces } : given;
+  return rowsWithOwners(connection, cache, ['forecasts', file], asked);
+}
+
+function stepOf(row: SqlRow): StepRow {
+  return [Number(row['step']), String(row['cost']), String(row['first_cost'])];
+}
+
+function addToPlace(places: Map<string, PlaceSteps>, row: SqlRow): void {
   const [account, workspace, resourceType] = [row['account'], row['workspace'], row['resource_type']].map(textOrNull);
   const key = JSON.stringify([account, workspace, resourceType]);
   const own = places.get(key) ?? {
@@ -234,7 +330,7 @@ function addToPlace(places: Map<string, PlaceSteps>, row: SqlRow, step: StepRow,
     steps: [],
   };
   places.set(key, own);
-  if (step[0] >= first) own.steps.push(step);
+  own.steps.push(stepOf(row));
 }
 
 /** What is unusual in the costs of each scope through the last complete hour, by place. */

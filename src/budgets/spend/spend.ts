@@ -1,11 +1,11 @@
 import { moneyOf, moneyText } from '../../money/money.ts';
 import { costOfDay, knownHours } from '../../outlook/index.ts';
 import { nearest } from '../../text/choices.ts';
-import { type CalendarPeriod, formatInstant, hourMs, type Instant, type Window } from '../../time/time.ts';
+import { type CalendarPeriod, calendarOf, formatInstant, hourMs, type Instant, type Window } from '../../time/time.ts';
 import { type Completeness, completeness } from '../../warehouse/ledger/index.ts';
 import { readSql } from '../../warehouse/sql/index.ts';
 import type { Connection, SqlRow } from '../../warehouse/store/index.ts';
-import { type AnswerCache, cachedRows } from '../../warehouse/store/index.ts';
+import { type AnswerCache, cachedRows, rowsWithOwners } from '../../warehouse/store/index.ts';
 import { type Budget, type BudgetPart, type BudgetScope, budgetCalendar } from '../rules/budget.ts';
 import { fromBooks, unitOfBooks } from '../rules/usage-unit.ts';
 import { perUnit } from './cost-per-unit.ts';
@@ -135,12 +135,14 @@ async function readSums(
       const hasHours = covered.some((row) => row.spendWindow === line && row.hours > 0 && ours.includes(row.account));
       const isKnown = isAnswerable && hasHours;
       const { total: spent = 0n, drivers = [] } = costOf('period') ?? {};
+      const isComplete = completeThrough !== undefined && completeThrough >= period.end;
+      const { total: complete = isComplete ? spent : 0n } = costOf('complete') ?? {};
       const { total: burnt = 0n } = costOf('burning') ?? {};
       return {
         budget: budget.name,
         period,
         spent: isKnown ? spent : undefined,
-        spentSince: isKnown ? (costOf('since')?.total ?? 0n) : undefined,
+        spentSince: isKnown ? spent - complete : undefined,
         completeThrough,
         gaps,
         isOutOfDate,
@@ -165,9 +167,8 @@ async function dimensionsCounted(
   const budgets = given.filter(({ scope }) => scope.unit !== undefined);
   const counted = new Map<Budget, string[]>(budgets.map((budget) => [budget, []]));
   if (budgets.length === 0) return counted;
-  const rows = await cachedRows(connection, cache, ['budgets', 'dimensions_counted'], {
-    scopes: scopesForSql(budgets),
-  });
+  const asked = { scopes: scopesForSql(budgets) };
+  const rows = await cachedRows(connection, cache, ['budgets', 'dimensions_counted'], asked, 'names');
   for (const row of rows) {
     const budget = budgets[Number(row['id'])];
     if (budget !== undefined) counted.get(budget)?.push(String(row['billing_dimension']));
@@ -180,7 +181,7 @@ function partsOf(budget: Budget): readonly Budget[] {
   return (budget.parts ?? []).map(({ scope }) => ({ ...budget, scope, parts: undefined }));
 }
 
-/** The windows to sum for a spend: its period, its parts, its incomplete hours and its burn rate. */
+/** The windows to sum for a spend: its period, its parts, its complete hours (as its forecast needs them) and its burn rate. */
 function windowsOf(
   {
     budget,
@@ -201,13 +202,14 @@ function windowsOf(
 ): (SpendWindow & { readonly line: number; readonly of: string })[] {
   if (!isAnswerable) return [];
   const { start, end } = period;
-  const since = Math.max(start, completeThrough ?? start);
   return [
     { line, of: 'period', budget, start, end },
     ...parts.flatMap((part, place) =>
       part === undefined ? [] : [{ line, of: `part ${place}`, budget: part, start, end }],
     ),
-    ...(since < end ? [{ line, of: 'since', budget, start: since, end }] : []),
+    ...(completeThrough !== undefined && start < completeThrough && completeThrough < end
+      ? [{ line, of: 'complete', budget, start, end: completeThrough }]
+      : []),
     ...(burning === undefined ? [] : [{ line, of: 'burning', budget, ...burning }]),
   ];
 }
@@ -370,11 +372,16 @@ export async function costsOf(
   cache?: AnswerCache | undefined,
 ): Promise<(Cost | undefined)[]> {
   const questions = await Promise.all(spendWindows.map(questionOf));
-  const known = await Promise.all(questions.map((question) => cache?.find('cost', question)));
+  const known = await Promise.all(
+    spendWindows.map((window, index) =>
+      cache?.find('cost', questions[index], hoursBehind(window.budget.scope, window)),
+    ),
+  );
   const missing = [...spendWindows.keys()].filter((index) => known[index] === undefined);
   const read = await readCosts(
     connection,
     missing.flatMap((index) => spendWindows[index] ?? []),
+    cache,
   );
   for (const [place, index] of missing.entries()) {
     const cost = read[place];
@@ -388,13 +395,23 @@ export async function costsOf(
   });
 }
 
+/** The hours that the costs of a window depend on: an owner's part of shared cost depends on the whole month. Pure. */
+export function hoursBehind({ owner }: BudgetScope, { start, end }: Window): Window {
+  const { periodAt } = calendarOf('monthly');
+  return owner === undefined ? { start, end } : { start: periodAt(start).start, end: periodAt(end - 1).end };
+}
+
 /** All that the cost of a window depends on besides the state of the books. */
 async function questionOf({ budget, start, end }: SpendWindow): Promise<unknown> {
   const text = await readSql('budgets', fileFor(budget));
   return [text, scopeForSql(budget.scope), formatInstant(start), formatInstant(end), driverCount];
 }
 
-async function readCosts(connection: Connection, spendWindows: readonly SpendWindow[]): Promise<(Cost | undefined)[]> {
+async function readCosts(
+  connection: Connection,
+  spendWindows: readonly SpendWindow[],
+  cache: AnswerCache | undefined,
+): Promise<(Cost | undefined)[]> {
   const costs: (Cost | undefined)[] = spendWindows.map(() => undefined);
   const numbered = spendWindows.map((spendWindow, index) => ({
     ...spendWindow,
@@ -406,7 +423,7 @@ async function readCosts(connection: Connection, spendWindows: readonly SpendWin
   for (const { file, isUsage } of questions.values()) {
     const own = numbered.filter((spendWindow) => spendWindow.file === file && spendWindow.isUsage === isUsage);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
-    const rows = await connection.rows(await readSql('budgets', file), {
+    const rows = await rowsWithOwners(connection, cache, ['budgets', file], {
       scopes: scopesForSql(budgets),
       spend_windows: JSON.stringify(
         own.map(({ index, budget, start, end }) => ({
@@ -529,7 +546,7 @@ async function knownEntries(
   cache: AnswerCache | undefined,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = new Map<string, string[]>();
-  const rows = await cachedRows(connection, cache, ['budgets', entryGroups[group].file]);
+  const rows = await cachedRows(connection, cache, ['budgets', entryGroups[group].file], {}, 'names');
   for (const { entry_key: key, entry_value: value } of rows) {
     const values = known.get(String(key)) ?? [];
     if (value !== null && value !== undefined) values.push(String(value));

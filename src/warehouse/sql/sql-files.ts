@@ -103,7 +103,7 @@ async function readOwn(name: string, path: string): Promise<SqlFile> {
   return { ...file, problems: [...(file.problems ?? []), words] };
 }
 
-async function readSqlFile(name: string, path: string): Promise<SqlFile> {
+async function readSqlFile(name: string, path: string, instead?: Readonly<Record<string, string>>): Promise<SqlFile> {
   const problems: string[] = [];
   if (!path.endsWith('.sql')) problems.push(`${path}: expected the ending .sql; rename the file`);
   const read = await readRegular(path).catch((error: NodeJS.ErrnoException) => {
@@ -115,7 +115,7 @@ async function readSqlFile(name: string, path: string): Promise<SqlFile> {
   // A table of the lake that is a header alone is the public view of its name, in the order of its grain.
   const isView = isBuiltIn({ path }) && lines.split('\n').every((line) => line === '' || line.startsWith('--!'));
   const text = isView ? lines + viewInOrder(name, header['grain'] ?? '') : lines;
-  const included = hasInclude(text) ? await includeFragments({ text, path, fragments }, problems) : undefined;
+  const included = hasInclude(text) ? await includeFragments({ text, path, fragments, instead }, problems) : undefined;
   return {
     name,
     path,
@@ -139,21 +139,26 @@ const builtIn = new Map<string, Promise<SqlFile>>();
  * Reads a built-in file. Each is read once per process: frequent statements need no file access, and an upgrade of a
  * running process does not mix two versions. A file that is missing or wrong is read again by the next call.
  */
-function readBuiltIn(name: string, path: string): Promise<SqlFile> {
-  const known = builtIn.get(path);
+function readBuiltIn(name: string, path: string, instead?: Readonly<Record<string, string>>): Promise<SqlFile> {
+  const key = instead === undefined ? path : JSON.stringify([path, instead]);
+  const known = builtIn.get(key);
   if (known !== undefined) return known;
-  const file = readSqlFile(name, path);
-  builtIn.set(path, file);
+  const file = readSqlFile(name, path, instead);
+  builtIn.set(key, file);
   file.then(
-    ({ problems }) => problems === undefined || builtIn.delete(path),
-    () => builtIn.delete(path),
+    ({ problems }) => problems === undefined || builtIn.delete(key),
+    () => builtIn.delete(key),
   );
   return file;
 }
 
-/** The text of one built-in file of a folder. Throws if the file is missing or wrong. */
-export async function readSql(folder: SqlFolder, name: string): Promise<string> {
-  const { text, problems } = await readBuiltIn(name, join(builtInSql, folder, `${name}.sql`));
+/** The text of one built-in file of a folder, with fragments `instead` of others. Throws if the file is missing or wrong. */
+export async function readSql(
+  folder: SqlFolder,
+  name: string,
+  instead?: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { text, problems } = await readBuiltIn(name, join(builtInSql, folder, `${name}.sql`), instead);
   if (problems !== undefined) throw new Error(problems.join('\n'));
   return text;
 }

@@ -14,6 +14,14 @@ export function hasInclude(text: string): boolean {
   return text.includes('include:') && text.split('\n').some((line) => includeLine.test(line));
 }
 
+/** A text with includes. */
+interface ToInclude {
+  readonly text: string;
+  readonly path: string;
+  readonly fragments: string;
+  readonly instead?: Readonly<Record<string, string>> | undefined;
+}
+
 /** One line of an SQL text, and its `file:line`. */
 interface PlacedLine {
   readonly line: string;
@@ -22,17 +30,19 @@ interface PlacedLine {
 
 /**
  * Replaces each line `--! include: name` by the lines of the fragment `name.sql` below its header. A fragment has a name
- * and no path, so that SQL cannot include other files. What is wrong is added to `problems`.
+ * and no path, so that SQL cannot include other files. `instead` names fragments that replace others. What is wrong is added
+ * to `problems`.
  */
 export async function includeFragments(
-  { text, path, fragments }: { text: string; path: string; fragments: string },
+  { text, path, fragments, instead = {} }: ToInclude,
   problems: string[],
   including: readonly string[] = [],
 ): Promise<PlacedLine[]> {
   const expanded: PlacedLine[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     const place = `${path}:${index + 1}`;
-    const name = includeLine.exec(line)?.[1];
+    const asked = includeLine.exec(line)?.[1];
+    const name = asked === undefined ? undefined : (instead[asked] ?? asked);
     if (name === undefined) {
       expanded.push({ line, place });
       continue;
@@ -44,7 +54,7 @@ export async function includeFragments(
       problems.push(`${place}:1: the fragments include each other: ${[...including, name].join(', ')}`);
     } else {
       const file = join(fragments, `${name}.sql`);
-      const own = { text: toLines(await readFile(file, 'utf8')).trimEnd(), path: file, fragments };
+      const own = { text: toLines(await readFile(file, 'utf8')).trimEnd(), path: file, fragments, instead };
       const lines = await includeFragments(own, problems, [...including, name]);
       expanded.push(...lines.slice(lines.findIndex((each) => !each.line.startsWith('--! about:'))));
     }

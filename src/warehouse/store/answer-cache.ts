@@ -1,15 +1,25 @@
 import { createHash } from 'node:crypto';
 import { arch } from 'node:os';
 import { buildId, nodeVersion } from '../../base/version.ts';
-import { formatInstant, type Instant } from '../../time/time.ts';
+import { formatInstant, type Instant, type Window } from '../../time/time.ts';
 import { readSql, type SqlFolder } from '../sql/sql-files.ts';
-import type { Connection, SqlParameters, SqlRow } from './connection.ts';
+import type { Connection, SqlField, SqlParameters, SqlRow } from './connection.ts';
 
 /**
- * What a cached answer is of. `rows`: of a query. `cost`: a budget in a window. `steps`: the history of a budget. `places`: the
- * histories of workspaces. `check`: what a check found. `forecast`: what the forecasting engine made of a series.
+ * What a cached answer is of, and how long it holds. `rows` of a query, `places` (the histories of workspaces) and `check` (what a
+ * check found): for one state of the books. `names` (rows of a query that reads no costs): while series, resources and allocation
+ * are the same. `cost` (a budget in a window) and `steps` (a month of its history): while these are the same, and no load covers
+ * hours that the answer depends on. `forecast` (what the forecasting engine made of a series): always.
  */
-export type CachedKind = 'rows' | 'cost' | 'steps' | 'places' | 'check' | 'forecast';
+export type CachedKind = 'rows' | 'places' | 'check' | 'names' | 'cost' | 'steps' | 'forecast';
+
+const kindsOfOneState: readonly CachedKind[] = ['rows', 'places', 'check'];
+const kindsOfHours: readonly CachedKind[] = ['cost', 'steps'];
+
+/** The parts of the state that say what a series is and who owns it, and that compute it. */
+export const partsOfNames: readonly string[] = [
+  ...['version', 'allocations', 'applied_files', 'billing_dimensions', 'resources', 'series', 'unit_suffixes'],
+];
 
 /** The run that computed an answer. */
 export interface MadeBy {
@@ -30,7 +40,8 @@ export interface KnownAnswer {
  * answer besides is in the state of the books (`sql/answer_cache/state.sql`), or else in the question.
  */
 export interface AnswerCache {
-  find(kind: CachedKind, question: unknown): Promise<KnownAnswer | undefined>;
+  /** `hours`: all hours whose costs the answer depends on, for the kinds that hold while these do not change. */
+  find(kind: CachedKind, question: unknown, hours?: Window): Promise<KnownAnswer | undefined>;
   /** Adds an answer of this command: data that JSON does not change. */
   add(kind: CachedKind, question: unknown, answer: unknown): void;
   /** What a run has to store; undefined if the books have it all. */
@@ -62,10 +73,47 @@ export function answerCache(connection: Connection): AnswerCache {
     state ??= readState(connection);
     return state;
   };
+  const since = new Map<string, Promise<LoadsSince>>();
+  /** Whether an answer for an earlier state of the books holds for the present one. */
+  async function holds(kind: CachedKind, { state: then }: Stored, hours: Window | undefined): Promise<boolean> {
+    const present = await stateNow();
+    if (kind === 'forecast' || then === present) return true;
+    const [parts, partsNow] = [partsOfState(then), partsOfState(present)];
+    if (partsOfNames.some((name) => parts.get(name) !== partsNow.get(name))) return false;
+    if (!kindsOfHours.includes(kind)) return true;
+    const loads = since.get(then) ?? readLoadsSince(connection, parts);
+    since.set(then, loads);
+    const { isSame, windows } = await loads;
+    return isSame && hours !== undefined && !windows.some(({ start, end }) => start < hours.end && end > hours.start);
+  }
   return remembering({
-    read: async (kind) => readKind(connection, kind, await stateNow()),
+    read: async (kind) => readKind(connection, kind, kindsOfOneState.includes(kind) ? await stateNow() : null),
+    holds,
     stateNow,
   });
+}
+
+/** The loads after those of an earlier state of the books: the windows that they cover, and whether the earlier ones are the same. */
+interface LoadsSince {
+  readonly isSame: boolean;
+  readonly windows: readonly Window[];
+}
+
+/** The parts of a state by table, such as `loads/12/…`, and the version of DuckDB. */
+function partsOfState(state: string): ReadonlyMap<string, string> {
+  const [version = '', ...parts] = state.split(' ');
+  return new Map([['version', version], ...parts.map((part) => [part.slice(0, part.indexOf('/')), part] as const)]);
+}
+
+async function readLoadsSince(connection: Connection, parts: ReadonlyMap<string, string>): Promise<LoadsSince> {
+  const [row] = await connection.rows(await readSql('answer_cache', 'loads_since'), {
+    state: parts.get('loads') ?? '',
+  });
+  const windows = (row?.['windows'] ?? []) as readonly { readonly start: SqlField; readonly end: SqlField }[];
+  return {
+    isSame: row?.['is_same'] === true,
+    windows: windows.map(({ start, end }) => ({ start: Number(start), end: Number(end) })),
+  };
 }
 
 /**
@@ -73,19 +121,23 @@ export function answerCache(connection: Connection): AnswerCache {
  * that need not be of this minute. To find out whether the books are the same takes longer than to show them.
  */
 export function lastAnswers(connection: Connection): AnswerCache {
-  return remembering({ read: (kind) => readKind(connection, kind, null), stateNow: () => readState(connection) });
+  const stateNow = () => readState(connection);
+  const holds = async (kind: CachedKind) => kind === 'rows'; // nothing is computed from these
+  return remembering({ read: (kind) => readKind(connection, kind, null), holds, stateNow });
 }
 
 /** Answers that only this command has computed: for books whose state no stored answer is of. */
 export function ownAnswers(): AnswerCache {
-  return remembering({ read: async () => new Map(), stateNow: async () => '' });
+  return remembering({ read: async () => new Map(), holds: async () => false, stateNow: async () => '' });
 }
 
 function remembering({
   read,
+  holds,
   stateNow,
 }: {
   read(kind: CachedKind): Promise<ReadonlyMap<string, Stored>>;
+  holds(kind: CachedKind, stored: Stored, hours: Window | undefined): Promise<boolean>;
   stateNow(): Promise<string>;
 }): AnswerCache {
   const stored = new Map<CachedKind, Promise<ReadonlyMap<string, Stored>>>();
@@ -97,12 +149,12 @@ function remembering({
     return known;
   }
   return {
-    async find(kind, question) {
+    async find(kind, question, hours) {
       const key = keyOf(kind, question);
       const own = added.get(key);
       if (own !== undefined) return { answer: own.answer, madeBy: undefined };
       const found = (await storedOf(kind)).get(key);
-      if (found === undefined) return undefined;
+      if (found === undefined || !(await holds(kind, found, hours))) return undefined;
       used.set(key, { ...found, kind });
       return { answer: JSON.parse(found.answer), madeBy: found.madeBy };
     },
@@ -170,15 +222,39 @@ export async function answerOf<T>(
   return answer;
 }
 
-/** The rows of a built-in query, which it gives whenever it is asked of the same books: it must not read the clock. */
+/**
+ * The rows of a built-in query, which it gives whenever it is asked of the same books: it must not read the clock. `names` if it
+ * reads nothing but series, resources and allocation.
+ */
 export async function cachedRows(
+  connection: Connection,
+  cache: AnswerCache | undefined,
+  [folder, name]: readonly [SqlFolder, string],
+  parameters: SqlParameters = {},
+  kind: 'rows' | 'names' = 'rows',
+): Promise<SqlRow[]> {
+  const text = await readSql(folder, name);
+  return answerOf(cache, kind, [text, parameters], () => rowsWithOwners(connection, cache, [folder, name], parameters));
+}
+
+/**
+ * The rows of a built-in query. If it has the CTE `owners`, a cache computes them once, while series, resources and allocation are
+ * the same: to plan their view takes longer than the rest of such a query.
+ */
+export async function rowsWithOwners(
   connection: Connection,
   cache: AnswerCache | undefined,
   [folder, name]: readonly [SqlFolder, string],
   parameters: SqlParameters = {},
 ): Promise<SqlRow[]> {
   const text = await readSql(folder, name);
-  return answerOf(cache, 'rows', [text, parameters], () => connection.rows(text, parameters));
+  const given = await readSql(folder, name, { owners_of_books: 'owners_given' });
+  if (cache === undefined || given === text) return connection.rows(text, parameters);
+  const [found] = await cachedRows(connection, cache, ['answer_cache', 'owners'], {}, 'names');
+  const owners = String(found?.['owners']);
+  return owners.length > maxPartLength
+    ? connection.rows(text, parameters)
+    : connection.rows(given, { ...parameters, owners });
 }
 
 /** Stores the answers of a run, and forgets those for other states of the books. */

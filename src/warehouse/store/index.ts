@@ -1,4 +1,13 @@
-export { type AnswerCache, answerCache, cachedRows, lastAnswers, type MadeBy, ownAnswers } from './answer-cache.ts';
+export {
+  type AnswerCache,
+  answerCache,
+  answerOf,
+  cachedRows,
+  lastAnswers,
+  type MadeBy,
+  ownAnswers,
+  rowsWithOwners,
+} from './answer-cache.ts';
 export { type HoursBetween, lastSeen } from './as-of.ts';
 export {
   type Connection,
