@@ -21,6 +21,7 @@ interface Modules {
   'anomalies/detect': typeof import('../../src/anomalies/detect.ts');
   'anomalies/evaluate-scope': typeof import('../../src/anomalies/evaluate-scope.ts');
   'anomalies/notices': typeof import('../../src/anomalies/notices.ts');
+  '../test/support/scripted-platform': typeof import('../support/scripted-platform.ts');
   'anomalies/rules': typeof import('../../src/anomalies/rules.ts');
 }
 
@@ -40,7 +41,7 @@ export async function compiledTo(...paths: readonly string[]): Promise<string[]>
   const packages = Object.keys(dependencies);
   const { output } = await build({
     cwd: root,
-    input: Object.fromEntries(paths.map((path) => [path.replaceAll('/', '-'), `src/${path}.ts`])),
+    input: Object.fromEntries(paths.map((path) => [nameOf(path), `src/${path}.ts`])),
     platform: 'node',
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
     // A name says what is in the file, so that two tests at a time write equal files.
@@ -48,8 +49,12 @@ export async function compiledTo(...paths: readonly string[]): Promise<string[]>
     logLevel: 'warn',
   });
   return paths.map((path) => {
-    const file = output.find((one) => one.type === 'chunk' && one.isEntry && one.name === path.replaceAll('/', '-'));
+    const file = output.find((one) => one.type === 'chunk' && one.isEntry && one.name === nameOf(path));
     if (file === undefined) throw new Error(`nothing was compiled of ${path}`);
     return new URL(`build/${file.fileName}`, `file://${root}/`).href;
   });
+}
+
+function nameOf(path: string): string {
+  return path.replaceAll('../', '').replaceAll('/', '-');
 }

@@ -248,7 +248,7 @@ export async function rowsWithOwners(
   parameters: SqlParameters = {},
 ): Promise<SqlRow[]> {
   const text = await readSql(folder, name);
-  const given = await readSql(folder, name, { owners_of_books: 'owners_given' });
+  const given = await readSql(folder, name, { few_owners: 'given_owners' });
   if (cache === undefined || given === text) return connection.rows(text, parameters);
   const [found] = await cachedRows(connection, cache, ['answer_cache', 'owners'], {}, 'names');
   const owners = String(found?.['owners']);
