@@ -215,7 +215,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
           ? 'pace not known'
           : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
         : html`the forecast has ${shown(within + (daily ?? 0n))} ${unit} a day for them, ${shown(within)} a day stays within`
-  }${per === undefined && daily !== undefined ? html`. <a href="/savings">What could be stopped</a>` : ''}</div></dd></div>
+  }${line.state === 'OK' || line.state === undefined || per !== undefined ? '' : html`. Next: see <a href="/savings">what could be stopped</a>, or raise the budget`}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shownAt(completeThrough)}</div></dd></div>
 </dl>`;
 }

@@ -154,7 +154,7 @@ function findingOf(lines: readonly BudgetWithStored[]): Markup {
     excess <= 0n
       ? html`<b>${named(budget.name, '')}</b> is forecast to reach a threshold`
       : html`<b>${named(budget.name, '')}</b> ${over > 0 ? 'is' : 'is expected to end'} ${amountCell(budget, excess, false)} ${unitOf(budget)} over its budget`;
-  return html`${lead}. Of ${lines.length} budgets, ${over} ${over === 1 ? 'is' : 'are'} exceeded and ${coming} ${coming === 1 ? 'is' : 'are'} expected to be.`;
+  return html`${lead}. Of ${lines.length} budgets, ${over} ${over === 1 ? 'is' : 'are'} exceeded and ${coming} ${coming === 1 ? 'is' : 'are'} expected to be. Next: see <a href="/savings">what could be stopped</a>.`;
 }
 
 const columns = [
