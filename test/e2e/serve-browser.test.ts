@@ -268,6 +268,26 @@ describe('the dashboard in a browser', () => {
     await tab.context.close();
   });
 
+  test('names a view and keeps it in that browser, and downloads the table of the page that is shown', async () => {
+    const tab = await openTab(served.url, { width: 390 });
+    await tab.page.goto(`${served.url}/explore?group=resource_name`);
+    const csv = tab.page.getByRole('button', { name: 'CSV: By resource' });
+    const [download] = await Promise.all([tab.page.waitForEvent('download'), csv.click()]);
+    expect(download.suggestedFilename()).toBe('by-resource.csv');
+    await tab.page.getByRole('button', { name: 'Name and share this view' }).click();
+    await tab.page.getByLabel('Name').fill('By <name>');
+    await tab.page.getByRole('button', { name: 'Name it' }).click();
+    await tab.page.getByRole('button', { name: 'Keep it in this browser' }).click();
+    expect(await axeFindings(tab)).toEqual([]);
+    await tab.page.goto(`${served.url}/changes`);
+    expect(await axeFindings(tab)).toEqual([]);
+    await tab.page.getByRole('link', { name: 'By <name>' }).click();
+    expect(await tab.page.locator('h1').textContent()).toBe('By <name>');
+    expect(tab.page.url()).toContain('group=resource_name');
+    expect(tab.complaints).toEqual([]);
+    await tab.context.close();
+  });
+
   test('runs a query that a person types, and remembers it in that browser', async () => {
     const tab = await openTab(served.url, { width: 1440 });
     await tab.page.goto(`${served.url}/sql`);
