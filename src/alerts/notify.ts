@@ -115,6 +115,7 @@ export function alertFactsOptions(
   const holidays = unlessWrong(() => holidaysOf(config.calendar, dir)) ?? new Set();
   return {
     now,
+    dir,
     isNowChosen: effects.isChosen,
     freshnessHours: config.freshnessHours,
     invoiceDays: config.invoiceDays,

@@ -14,12 +14,14 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import { parseStored } from '../base/former-formats.ts';
 import { nextWords } from '../base/next-step.ts';
 import type { Severity } from '../base/severity.ts';
+import { ordinal } from '../budgets/forecasts/index.ts';
 import { loadReadable } from '../config/index.ts';
 import {
   type AlertFact,
   type CurrentCauses,
   currentCauses,
   isExplainedByAnomaly,
+  isOneStory,
   parseFact,
   wordsOf,
   wordsOfKind,
@@ -288,7 +290,13 @@ function describeOpen(
 ): string {
   const fact = parseFact(String(row['fact']));
   const { icon, title, detail, next } = wordsOf(fact);
-  const many = `, ${row['occurrence']} ${fact.kind === 'anomaly' ? 'messages' : 'times'}`;
+  const occurrence = Number(row['occurrence']);
+  const many =
+    occurrence === 1
+      ? ''
+      : isOneStory(fact)
+        ? ` (${occurrence} messages about it)`
+        : ` (raised for the ${ordinal(occurrence)} time)`;
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row)
     ? [`${wordsOfKind(fact).over(fact).title}: the next run ends this alert`]
@@ -297,7 +305,7 @@ function describeOpen(
     forTerminal(`${isOver(row) ? '✅ over' : `${icon} ${row['severity']}`}  ${title}`),
     ...words.flatMap((line) => (line === undefined ? [] : [`   ${forTerminal(line)}`])),
     ...feedbackOf(fact).map((line) => `   ${forTerminal(line)}`),
-    `   open since ${row['open_since']}${Number(row['occurrence']) > 1 ? many : ''}${quiet}; notified: ${notifiedWords(row)}; to silence it for a week:`,
+    `   open since ${row['open_since']}${many}${quiet}; notified: ${notifiedWords(row)}; to silence it for a week:`,
     ...newestOfEach(answers).map(({ sink, text }) => `   ${forTerminal(`${sink} answered: ${text}`, maxAnswerShown)}`),
     // Never cut or broken: users paste it.
     `   ${forTerminal(`costbook alerts ack ${shellWord(String(row['alert_key']))} --until ${until}`)}`,

@@ -170,6 +170,7 @@ export const severityKinds = [
   'silent',
   'check',
   'run',
+  'disk',
   'books',
   'listings',
   'unlisted',

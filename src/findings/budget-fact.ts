@@ -1,3 +1,4 @@
+import type { AnomalyFact } from '../anomalies/index.ts';
 import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
 
 /** A threshold of a budget. */
@@ -60,6 +61,8 @@ export interface UnusualCost {
   readonly isOver: boolean;
   /** Difference from the usual cost in USD, decimal text. */
   readonly impact: string;
+  /** The exclusion because of which it raises no alert of its own; left out if there is none. */
+  readonly excluded?: AnomalyFact['excluded'];
   /** What a whole day of it costs more, USD as decimal text, an estimate; null if it has ended or its pace is unknown. */
   readonly daily: string | null;
 }

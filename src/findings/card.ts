@@ -15,9 +15,13 @@ export function cardOf(entry: AlertEntry): Card {
   const fact = withSafeTexts(unsafe);
   const kind = wordsOfKind(fact);
   const words = isOver ? kind.over(fact) : kind.words(fact);
-  const noun = !isOneStory(fact) ? 'time' : isOver ? undefined : 'message';
-  const times =
-    occurrence > 1 && noun !== undefined && isFirstMessage !== true ? ` (${ordinal(occurrence)} ${noun})` : '';
+  const isStory = isOneStory(fact);
+  const isCounted = occurrence > 1 && isFirstMessage !== true && !(isStory && isOver);
+  const times = !isCounted
+    ? ''
+    : isStory
+      ? ` (${ordinal(occurrence)} message about it)`
+      : ` (raised for the ${ordinal(occurrence)} time)`;
   const isUsual = isOver && words.isNeutral === true;
   return {
     icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
@@ -38,7 +42,7 @@ export function cardOf(entry: AlertEntry): Card {
 }
 
 /** Whether each message about it counts as an occurrence: a continuing anomaly, or a new cause. */
-function isOneStory(fact: AlertFact): boolean {
+export function isOneStory(fact: AlertFact): boolean {
   return fact.kind === 'anomaly' || ((fact.kind === 'budget' || 'causes' in fact) && fact.revision !== undefined);
 }
 

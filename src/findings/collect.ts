@@ -40,6 +40,8 @@ import { withUsualCosts } from './usual-costs.ts';
 /** Everything that facts depend on besides the books. */
 export interface AlertFactsOptions {
   readonly now: Instant;
+  /** The project folder, whose disk is looked at. */
+  readonly dir?: string | undefined;
   readonly freshnessHours: number;
   /** Days after the end of a closed month in which its invoice comes; undefined: as earlier months had one. */
   readonly invoiceDays?: number | undefined;
@@ -282,6 +284,7 @@ async function readWorld(
   known: readonly KnownAlert[],
   {
     now,
+    dir,
     freshnessHours,
     invoiceDays,
     configured,
@@ -302,5 +305,5 @@ async function readWorld(
   const results = await withKnownChecks(ours, hours, areChecksRun ? undefined : cache, runThem);
   const { completeThrough } = await completenessOf(connection);
   const checked = results.map(checkState);
-  return { now, accounts, freshnessHours, invoiceDays, completeThrough, checks: checked, hours, known };
+  return { now, dir, accounts, freshnessHours, invoiceDays, completeThrough, checks: checked, hours, known };
 }

@@ -110,7 +110,7 @@ export async function currentCauses(
 ): Promise<CurrentCauses> {
   const facts = open
     .filter((fact) => dataKindOf(fact) !== undefined && !unrecordedKeys.includes(fact.key))
-    .filter(({ kind }) => kind !== 'check' || project !== undefined);
+    .filter(({ kind }) => (kind !== 'check' && kind !== 'disk') || project !== undefined);
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
   const freshnessHours = limits.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...limits);
   const accounts = open.some(({ account }) => account !== null)
@@ -124,7 +124,7 @@ export async function currentCauses(
     : [];
   const checks = project === undefined ? [] : await checkAgain(facts, project);
   const invoiceDays = facts.flatMap((fact) => (fact.kind === 'invoice' ? (fact.days ?? []) : []))[0];
-  const world = { now, accounts, freshnessHours, invoiceDays, completeThrough: null, checks };
+  const world = { now, dir: project?.dir, accounts, freshnessHours, invoiceDays, completeThrough: null, checks };
   const rows = await readRows(connection, world, ({ name }) => facts.some(({ kind }) => kind === name));
   const held = heldFacts(rows, world);
   const heldKeys = new Set(held.map(({ key }) => key));
@@ -179,9 +179,15 @@ async function anomaliesNow(
     [...known.values()].flatMap(({ fact }) => [fact.key, ...(fact.parts ?? []).map(({ key }) => key)]),
   );
   const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => asked.has(row.anomaly_key));
-  return anomalyFacts(rows, known, {
+  const now = anomalyFacts(rows, known, {
     ...{ notify: [], feedback: await readFeedback(connection) },
     completeThroughOf: (account) => throughOf(world, account),
+  });
+  // What it does to budgets is known since its last message, and only of that day.
+  return now.map((fact) => {
+    const told = known.get(fact.key)?.fact;
+    const isSame = told?.budgets !== undefined && told.completeThrough === fact.completeThrough;
+    return isSame ? { ...fact, budgets: told.budgets } : fact;
   });
 }
 

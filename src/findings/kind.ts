@@ -49,6 +49,8 @@ export interface DataKind<F extends Finding, Row> extends WordsOfKind<F> {
 /** What every kind may need. Instants are text; USD is decimal text. */
 export interface World {
   readonly now: Instant;
+  /** The project folder; left out if nothing outside of the books is looked at. */
+  readonly dir?: string | undefined;
   readonly accounts: readonly AccountState[];
   readonly freshnessHours: number;
   /** Complete through, of all accounts. */

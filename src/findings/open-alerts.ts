@@ -1,3 +1,4 @@
+import { endedExclusionSentences } from '../anomalies/index.ts';
 import type { Severity } from '../base/severity.ts';
 import type { Instant } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
@@ -64,7 +65,9 @@ export async function openAlerts(
 /** The words of an open alert for lists: what is wrong, the amount with its date, and what to do. Pure. */
 export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
   const { icon, title, sentences, next } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
-  return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? sentences[0], fact), next };
+  // What an anomaly does to budgets, and why it raised no alert before, is half of what to decide.
+  const reason = fact.kind === 'anomaly' ? [...sentences, ...endedExclusionSentences(fact)].join(' ') : sentences[0];
+  return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? reason, fact), next };
 }
 
 /** Adds the date of the amounts: they are those of the last evaluation. */

@@ -102,12 +102,13 @@ function costsIn(
 }
 
 function unusualCost(fact: AnomalyFact, share: number): UnusualCost {
-  const { key, parts, firstDay, lastDay, isOver, impact } = fact;
+  const { key, parts, firstDay, lastDay, isOver, impact, excluded } = fact;
   const keys = parts === undefined ? {} : { parts: parts.map((part) => part.key) };
   const daily = dailyOf(fact);
   return {
     ...{ key, ...keys, subject: anomalySubject(fact), firstDay, lastDay, isOver },
     ...{ impact: partOfAmount(impact, share), daily: daily === null ? null : partOfAmount(daily, share) },
+    ...(excluded === undefined ? {} : { excluded }),
   };
 }
 

@@ -10,7 +10,7 @@ export interface Found {
   /** What to do; undefined if there is nothing to do. */
   readonly next?: NextStep | undefined;
   readonly exitCode: number;
-  /** What failed, or the key of the problem that it causes: a problem of the same cause is reported with it. */
+  /** What failed, or the key or subject of the problem that it causes: a problem of the same cause is reported with it. */
   readonly cause?: Failure | string | undefined;
 }
 
@@ -56,7 +56,10 @@ function linesOf(found: readonly string[], follows: readonly string[]): string {
 /** Whether a finding names the cause of a problem. Pure. */
 export function explains({ state, found, cause }: Found, problem: Problem): boolean {
   if (state === 'ok') return false;
-  if ([problem.found, ...problem.also].includes(found) || (typeof cause === 'string' && cause === problem.key))
+  if (
+    [problem.found, ...problem.also].includes(found) ||
+    (typeof cause === 'string' && [problem.key, problem.subject].includes(cause))
+  )
     return true;
   return typeof cause === 'object' && problem.failures.some((failure) => isSameCause(cause, failure));
 }

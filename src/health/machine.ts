@@ -7,7 +7,6 @@ import { describeMisplaced, misplacedFiles } from '../base/misplaced.ts';
 import { act, repair } from '../base/next-step.ts';
 import { nodeVersion, version } from '../base/version.ts';
 import { type LocalConfig, umaskOf } from '../config/index.ts';
-import { diskKey } from '../findings/index.ts';
 import { bytesWords } from '../text/bytes.ts';
 import { fullDiskRemedy } from '../text/full-disk.ts';
 import { spaceOf } from '../warehouse/integrity/index.ts';
@@ -36,7 +35,7 @@ export async function disk({ dir }: HealthContext): Promise<readonly Found[]> {
   const space = await spaceOf(dir);
   const { free, needed, books } = space;
   const words = `${bytesWords(free)} free in ${dir}; the books use ${bytesWords(books)}`;
-  if (free < needed) return [{ ...fail(exitCodes.machine, words, act(`${fullDiskRemedy(space)}.`)), cause: diskKey }];
+  if (free < needed) return [{ ...fail(exitCodes.machine, words, act(`${fullDiskRemedy(space)}.`)), cause: 'disk' }];
   if (free < 2 * needed) return [warn(words, act('free some space soon; landing.keepDays removes old pages.'))];
   return [ok(words)];
 }

@@ -2,8 +2,17 @@ import type { WaitingAlert } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
 import { act, asClause, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
-import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
-import { fullDiskRemedy } from '../text/full-disk.ts';
+import {
+  diskKey,
+  idleWords,
+  keyOfFinding,
+  missingCostWords,
+  roomFollows,
+  roomKey,
+  staleStep,
+  unprovenWords,
+} from '../findings/index.ts';
+import { fullDiskRemedy, roomWords, withRoomRemedy } from '../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { inBooksIfMatching } from '../text/through.ts';
 import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
@@ -21,7 +30,7 @@ export interface ProblemsAsked extends BooksStatus {
   readonly now: Instant;
   readonly lastFetch: LastFetch;
   /** How much a run may need on the disk, and whether that is free. */
-  readonly space: Pick<Space, 'free' | 'needed'>;
+  readonly space: Omit<Space, 'books'>;
 }
 
 /** Every problem, one for each cause, most urgent first: what keeps the next run from loading, then what failed. Pure. */
@@ -266,9 +275,8 @@ function otherProblems({ alerts, earlierBooks, futureDates, space, unstored }: P
       ? []
       : [
           {
-            ...{ key: diskKey, subject: 'disk', found: 'the disk of this project is almost full' },
-            follows: ['the next run may stop before it loads new costs; none is lost, because a later run loads them'],
-            next: act(`${fullDiskRemedy(space)}.`),
+            ...{ key: roomKey, subject: 'disk', found: roomWords(space), follows: [roomFollows] },
+            next: act(`${withRoomRemedy(space)}.`),
           },
         ]),
     ...alerts.waiting.map(({ sink, found, next }) => ({ key: `sink/${sink}`, subject: `sink ${sink}`, found, next })),

@@ -172,7 +172,7 @@ export function footOf(message: OutgoingMessage): string {
   return [
     `Costbook ${message.at}`,
     ...(message.origin === undefined ? [] : [originWords(message.origin)]),
-    `${throughWords(message.completeThrough)}, ${message.settledThrough === null ? 'no settled hour yet' : `settled (no more changes expected) through ${message.settledThrough}`}`,
+    `${throughWords(message.completeThrough)}, ${message.settledThrough === null ? 'no settled hour yet' : `settled through ${message.settledThrough} (older hours change only if the platform corrects them)`}`,
     `message ${message.id}`,
     ...(message.mayBeRepeat ? ['may have been sent before'] : []),
     ...(message.isTest ? ['test message: nothing happened'] : []),

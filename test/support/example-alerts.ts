@@ -135,6 +135,18 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     endedAt: '2026-10-21T02:15:40Z',
     outOfDate: [],
   },
+  disk: {
+    ...head,
+    account: null,
+    key: 'disk/room',
+    kind: 'disk',
+    severity: 'warning',
+    ...{ free: 62_914_560, needed: 214_748_364.8 },
+    largest: [
+      { path: 'exports', bytes: 73_400_320 },
+      { path: 'data/landing', bytes: 31_457_280 },
+    ],
+  },
   books: {
     ...head,
     account: null,

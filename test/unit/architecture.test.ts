@@ -299,6 +299,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'query',
     'reports/formats',
     'sinks',
+    'warehouse/integrity',
     'warehouse/ledger',
     'warehouse/sql',
     'warehouse/store',

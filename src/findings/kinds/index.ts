@@ -11,6 +11,7 @@ import { check } from './check.ts';
 import { clock } from './clock.ts';
 import { closedMonth } from './closed-month.ts';
 import { dimension } from './dimension.ts';
+import { disk } from './disk.ts';
 import { invoice } from './invoice.ts';
 import { listings } from './listings.ts';
 import { platformInterface } from './platform-interface.ts';
@@ -28,6 +29,7 @@ const kinds = [
   silent,
   check,
   run,
+  disk,
   books,
   listings,
   unlisted,

@@ -1,11 +1,10 @@
-import { statfs } from 'node:fs/promises';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Room } from '../../text/full-disk.ts';
 import { warehouseBytes } from './warehouse-file.ts';
 
 /** The room on the disk of a project, in bytes. */
-export interface Space {
-  readonly free: number;
-  /** What a run may need. */
-  readonly needed: number;
+export interface Space extends Room {
   readonly books: number;
 }
 
@@ -13,5 +12,28 @@ export interface Space {
 export async function spaceOf(dir: string): Promise<Space> {
   const books = (await warehouseBytes(dir)) ?? 0;
   const { bavail, bsize } = await statfs(dir);
-  return { free: bavail * bsize, needed: Math.max(0.2 * 1024 ** 3, 2 * books), books };
+  const [free, needed] = [bavail * bsize, Math.max(0.2 * 1024 ** 3, 2 * books)];
+  return { free, needed, books, ...(free < needed ? { largest: await largestIn(dir) } : {}) };
+}
+
+/** A smaller one frees too little. */
+const leastBytes = 10 * 1024 ** 2;
+const mostNamed = 3;
+
+/** What takes the most room in a project folder and in its `data`. */
+async function largestIn(dir: string): Promise<NonNullable<Room['largest']>> {
+  const names = async (folder: string) => await readdir(join(dir, folder)).catch(() => []);
+  const top = (await names('.')).filter((name) => name !== 'data');
+  const paths = [...top, ...(await names('data')).map((name) => `data/${name}`)];
+  const sizes = await Promise.all(paths.map(async (path) => ({ path, bytes: await bytesBelow(join(dir, path)) })));
+  const large = sizes.filter(({ bytes }) => bytes >= leastBytes);
+  return large.toSorted((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1)).slice(0, mostNamed);
+}
+
+/** What a file takes, or all files of a folder. */
+async function bytesBelow(path: string): Promise<number> {
+  const files = await readdir(path, { recursive: true }).catch(() => ['']); // a file is no folder
+  let bytes = 0;
+  for (const file of files) bytes += (await stat(join(path, file)).catch(() => undefined))?.size ?? 0;
+  return bytes;
 }
