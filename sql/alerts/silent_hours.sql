@@ -1,7 +1,8 @@
 --! about: Times in which nothing was charged to an account, though the week before had costs in at least 160 of its 168
 --! about: hours: at least three hours, and more than twice the longest such time of the four weeks before; ended at most
 --! about: seven days ago, or going on. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
---! grain: account, silent_from
+--! about: The same of each workspace, for times that began in the last seven days, unless its whole account has none.
+--! grain: account, workspace, silent_from
 with charged as (
   -- A time without costs may have begun long ago: the weeks before it count, not those before now.
   select series.account, max(hourly_costs.bucket_start) as last_hour
@@ -13,7 +14,13 @@ with charged as (
   group by series.account
 ),
 hours as (
-  select series.account, accounts.complete_through, hourly_costs.bucket_start, sum(hourly_costs.cost) as cost
+  select
+    series.account,
+    accounts.complete_through,
+    hourly_costs.bucket_start,
+    series.workspace,
+    grouping(series.workspace) = 1 as is_whole,
+    sum(hourly_costs.cost) as cost
   from accounts
   left join charged on charged.account = accounts.account
   join series on series.account = accounts.account
@@ -21,40 +28,61 @@ hours as (
   where hourly_costs.bucket_start >= coalesce(last_hour, accounts.complete_through - interval 7 days) - interval 28 days
     and hourly_costs.bucket_start < accounts.complete_through
     and hourly_costs.cost <> 0
-  group by all
+  group by grouping sets (
+    (series.account, accounts.complete_through, hourly_costs.bucket_start),
+    (series.account, accounts.complete_through, hourly_costs.bucket_start, series.workspace)
+  )
 ),
 gaps as (
   select
     account,
+    workspace,
+    is_whole,
     complete_through,
     bucket_start + interval 1 hour as silent_from,
-    lead(bucket_start, 1, complete_through) over of_account as silent_to,
+    lead(bucket_start, 1, complete_through) over of_place as silent_to,
     date_diff('hour', silent_from, silent_to) as silent_hours,
     sum(cost) over week_before as cost_before,
     count(*) over week_before as hours_before
   from hours
   window
-    of_account as (partition by account order by bucket_start),
-    week_before as (of_account range between interval 167 hours preceding and current row)
+    of_place as (partition by account, is_whole, workspace order by bucket_start),
+    week_before as (of_place range between interval 167 hours preceding and current row)
 ),
 judged as (
   select
     *,
     max(silent_hours) over (
-      partition by account order by silent_from
+      partition by account, is_whole, workspace order by silent_from
       range between interval 28 days preceding and interval 1 hour preceding
     ) as longest_before
   from gaps
+),
+silent as (
+  from judged
+  where judged.silent_to >= complete_through - interval 7 days
+    and silent_hours >= 3
+    and silent_hours > 2 * coalesce(longest_before, 0)
+    and hours_before >= 160
+    and cost_before * silent_hours / 168 >= 1
 )
 select
   account,
+  workspace,
   strftime(silent_from, '%Y-%m-%dT%H:%M:%SZ') as silent_from,
   strftime(silent_to, '%Y-%m-%dT%H:%M:%SZ') as silent_to,
   cast(cast(cost_before * silent_hours / 168 as decimal(38, 12)) as varchar) as usual_cost
-from judged
-where judged.silent_to >= complete_through - interval 7 days
-  and silent_hours >= 3
-  and silent_hours > 2 * coalesce(longest_before, 0)
-  and hours_before >= 160
-  and cost_before * silent_hours / 168 >= 1
-order by account, judged.silent_from desc;
+from silent
+where is_whole
+  or (
+    workspace is not null
+    and silent_from >= complete_through - interval 7 days
+    and not exists (
+      from silent as whole
+      where whole.is_whole
+        and whole.account = silent.account
+        and whole.silent_from < silent.silent_to
+        and whole.silent_to > silent.silent_from
+    )
+  )
+order by account, silent.silent_from desc, workspace;

@@ -162,10 +162,10 @@ export function countWords(open: readonly Pick<OpenAlert, 'severity'>[]): string
   return `${counted(open.length, 'open alert')}, ${critical} critical`;
 }
 
-/** What of a list is shown above it: `; 1 is shown above`, `, shown above`; empty if nothing is. */
-export function aboveWords(all: number, above: number): string {
+/** What of a list is shown above it: `; 1 is shown above`, `, shown above`; empty if nothing is. Pure. */
+export function aboveWords(all: number, above: number, where: 'above' | 'below' | 'above and below' = 'above'): string {
   if (above === 0) return '';
-  return above === all ? ', shown above' : `; ${above} ${above === 1 ? 'is' : 'are'} shown above`;
+  return above === all ? `, shown ${where}` : `; ${above} ${above === 1 ? 'is' : 'are'} shown ${where}`;
 }
 
 /** Removes the waiting alerts, because the ledger has them now. */

@@ -276,7 +276,9 @@ function drivenWords(fact: AnomalyFact): string {
   const since =
     firstHour === null
       ? ''
-      : `, ${fact.isOver ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
+      : firstHour.slice(0, 10) < fact.firstDay
+        ? `; it began about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC, and ${dayWords(fact.firstDay, fact.lastDay)} was the first unusual day`
+        : `, ${fact.isOver ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
   const direction = isUp ? 'up' : 'down';
   if (anomaly === 'drop' && !isCredit(fact)) {
     const until =

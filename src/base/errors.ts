@@ -326,6 +326,7 @@ export function wordsOf(error: unknown): readonly string[] {
 const systemActions: Readonly<Record<string, string>> = {
   mkdir: 'cannot create the folder',
   open: 'cannot open',
+  realpath: 'cannot open',
   rename: 'cannot rename',
   rm: 'cannot remove',
   unlink: 'cannot remove',
@@ -338,6 +339,7 @@ const systemFaults: Readonly<Record<string, string>> = {
   EPERM: 'not permitted',
   EROFS: 'the disk is read-only',
   ENOENT: 'no such file or folder',
+  ENOTDIR: 'a file is in the place of a folder',
 };
 
 /** An error of the operating system in words: `cannot create the folder /srv/exports: permission denied (EACCES)`. */

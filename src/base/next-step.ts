@@ -111,6 +111,15 @@ export const refusedListingStep: NextStep = act(
   'ask an admin of these workspaces to let the user of this token in, or use a token that may list their resources and has the same role in the account: that role alone does not allow it. Or set inventory: false in costbook.yaml: costs then have no labels, and no owners by them.',
 );
 
+/** The next step if the platform refuses the own token of these workspaces. */
+export function refusedTokenStep(workspaces: readonly string[]): NextStep {
+  const names = workspaces.join(' and ');
+  return act(
+    `give the token of ${names} in inventory.tokens (costbook.yaml) access to ${workspaces.length === 1 ? 'that workspace' : 'these workspaces'} again, or replace it with one that has it. Then run "costbook ingest".`,
+    'ingest',
+  );
+}
+
 /** The next step if the platform does not take the workspace that a listing is asked for. */
 export const unheardWorkspaceStep: NextStep = act(
   'set workspaceHeader in costbook.yaml to the header that names a workspace on this platform, or give each workspace a token in inventory.tokens.',

@@ -56,13 +56,13 @@ function problemLines({ found, also, follows, next, isFailure }: Problem, paint:
 const alertsShown = 5;
 
 /** The open alerts, most severe first, without those that are shown above. */
-function alertLines(status: Status, paint: Paint): string[] {
+function alertLines(status: Status, place: Parameters<typeof aboveWords>[2], paint: Paint): string[] {
   const { critical, messagesWaiting, list } = status.alerts;
   const waiting = messagesWaiting === 0 ? '' : `; ${counted(messagesWaiting, 'undelivered message')}`;
   if (list.length === 0) return waiting === '' ? [] : ['', paint('yellow', `no open alerts${waiting}`)];
   const above = new Set(keysOf(status.problems));
   const others = list.filter(({ key }) => !above.has(key));
-  const shownAbove = aboveWords(list.length, list.length - others.length);
+  const shownAbove = aboveWords(list.length, list.length - others.length, place);
   const where = others.length === 0 ? '' : '. What to do: "costbook alerts --open"';
   const head = `${countWords(list)}${shownAbove}${waiting}${where}`;
   return [
@@ -115,7 +115,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   const lines = [
     headline(status, paint),
     ...before,
-    ...alertLines(status, paint),
+    ...alertLines(status, after.length === 0 ? 'above' : before.length === 0 ? 'below' : 'above and below', paint),
     ...(after.length === 0 ? [] : ['', ...after]),
   ];
   for (const account of accounts) {

@@ -62,7 +62,7 @@ export function parseRates(text: string, file: string, problems: Problems): read
     if (cells.length !== head.cells.length) {
       problems.report(
         place,
-        `found ${cells.length} cells, expected ${head.cells.length} as in the header line${commaHint(cells)}`,
+        `found ${cells.length} cells, expected ${head.cells.length} as in the header line${commaHint(cells)}${pointHint(cells)}`,
       );
       continue;
     }
@@ -103,6 +103,13 @@ function isHeader(cells: readonly string[], place: Place, problems: Problems): b
 
 function commaHint(cells: readonly string[]): string {
   return cells.some((cell) => cell.includes(';')) ? ' (columns are separated by commas)' : '';
+}
+
+/** A rate with a comma is two cells. */
+function pointHint(cells: readonly string[]): string {
+  const [, whole = '', fraction = ''] = cells;
+  const isRateOfTwo = cells.length === 3 && isRate(`${whole}.${fraction}`);
+  return isRateOfTwo ? ` (write the rate with a point: ${whole}.${fraction})` : '';
 }
 
 function isRate(text: string): boolean {

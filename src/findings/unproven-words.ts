@@ -1,4 +1,4 @@
-import { type Money, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../money/money.ts';
+import { centsAddingUp, type Money, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { addCalendarMonths, formatMonth, type Instant, parseInstant } from '../time/time.ts';
 
@@ -94,7 +94,7 @@ function outermost<T extends Difference>(windows: readonly T[]): Counted<T> {
 }
 
 /** A difference may have more decimals than the books. */
-function costOf({ costDifference }: Pick<Difference, 'costDifference'>): Money {
+export function costOf({ costDifference }: { readonly costDifference?: string | null | undefined }): Money {
   return moneyOf(roundDecimal(costDifference ?? '0', usdDecimals));
 }
 
@@ -126,22 +126,27 @@ export function differenceWords(difference: string | undefined, windows: number,
   return `differ ${amount}from the platform's totals in ${where}${monthWords(months)}`;
 }
 
-/** A line for each window: its first hour and end, then what differs. Pure. */
+/** A line for each window: its first hour and end, then what differs, in cents that add up to the difference of all. Pure. */
 export function windowLines(comparisons: readonly (Difference & { readonly reason: string })[]): readonly string[] {
-  return windowsOf(comparisons).map((one) => `${one.start}/${one.end}: ${comparisonWords(one)}`);
+  const windows = windowsOf(comparisons);
+  const shown = centsAddingUp(windows.map(costOf), sumOfDifferences(comparisons) ?? '0');
+  return windows.map((one, index) => windowLine(one, shown[index]));
 }
 
-/** `7.26 USD, check "…" …: found 1, expected 2`: the largest difference of a window, and its first comparison that failed. */
-export function comparisonWords({
-  reason,
-  costDifference,
-}: {
-  readonly reason: string;
-  readonly costDifference?: string | null | undefined;
-}): string {
+/** `2026-10-14T00:00:00Z/2026-10-21T00:00:00Z: 7.26 USD, check "…" …: found 1, expected 2`: what differs, then the first comparison that failed. */
+export function windowLine(
+  {
+    start,
+    end,
+    reason,
+    costDifference,
+  }: WindowText & { readonly reason: string; readonly costDifference?: string | null | undefined },
+  shown: string | undefined,
+): string {
   const first = firstComparison(reason);
-  if (costDifference == null) return first;
+  const window = `${start}/${end}`;
+  if (costDifference == null || shown === undefined) return `${window}: ${first}`;
   // The largest difference may be another one than the first.
   const join = first.endsWith('…') ? '; first difference: ' : ', ';
-  return `${usd(costOf({ costDifference }))}${join}${first.replace(/, difference -?[\d.]+(?= …$|$)/, '')}`;
+  return `${window}: ${usd(shown)}${join}${first.replace(/, difference -?[\d.]+(?= …$|$)/, '')}`;
 }

@@ -12,7 +12,7 @@ import {
   staleStep,
   unprovenWords,
 } from '../findings/index.ts';
-import { fullDiskRemedy, roomWords, withRoomRemedy } from '../text/full-disk.ts';
+import { fullDiskRemedy, neededWords, roomWords, withRoomRemedy } from '../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { inBooksIfMatching } from '../text/through.ts';
 import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
@@ -206,7 +206,7 @@ function unprovenProblems({ accounts, alerts }: ProblemsAsked): readonly Problem
         ...{ key, subject: 'books', exitCode: exitCodes.unproven },
         found: unprovenWords(`account ${account}`, unproven),
         // What reports lack is often more than what differs.
-        follows: detail === undefined ? [] : [asClause(detail)],
+        follows: detail === undefined ? [] : [`${detail.slice(0, 1).toLowerCase()}${asClause(detail.slice(1))}`],
         next: unprovenStepAfter(unproven, { isConfigured }),
         isUntrusted: true,
       });
@@ -275,7 +275,8 @@ function otherProblems({ alerts, earlierBooks, futureDates, space, unstored }: P
       ? []
       : [
           {
-            ...{ key: roomKey, subject: 'disk', found: roomWords(space), follows: [roomFollows] },
+            ...{ key: roomKey, subject: 'disk', found: roomWords(space), outcome: neededWords(space) },
+            follows: [roomFollows],
             next: act(`${withRoomRemedy(space)}.`),
           },
         ]),

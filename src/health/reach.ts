@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.ts';
-import { act, refusedListingStep } from '../base/next-step.ts';
+import { act, refusedListingStep, refusedTokenStep } from '../base/next-step.ts';
 import { type AccountConfig, clientFor, type LocalConfig } from '../config/index.ts';
 import { alertRows } from '../findings/index.ts';
 import { refusedListings } from '../ingest/index.ts';
@@ -82,14 +82,17 @@ export async function reachFound(
   }
   const reached = [...tried].flatMap(([name, { answer }]) => (answer === 'listed' ? [name] : []));
   const found = [...tokenFound(tried, own.length), ...versionFound([...tried.values()], config)];
+  let areRefused = false;
   for (const { workspace, token, tokenSetting } of tokens) {
     const http = context.openHttp(1);
     const client = clientFor({ ...account, token, tokenSetting }, config, http, context, workspace, { maxAttempts: 2 });
-    found.push(workspaceTokenFound(workspace, tokenSetting, await tryWorkspace({ ...about, client }, workspace)));
+    const one = await tryWorkspace({ ...about, client }, workspace);
+    areRefused ||= one.answer === 'refused';
+    found.push(workspaceTokenFound(workspace, tokenSetting, one));
   }
-  if (tried.size === 0) return { found, areListingsRefused: false };
+  if (tried.size === 0) return { found, areListingsRefused: areRefused };
   const refused = await refusedFound(about, reached[0] ?? own[0], books);
-  return { found: [...found, ...refused], areListingsRefused: refused.length > 0 };
+  return { found: [...found, ...refused], areListingsRefused: areRefused || refused.length > 0 };
 }
 
 /** What the account's token lists. */
@@ -109,7 +112,7 @@ function tokenFound(tried: ReadonlyMap<string | undefined, Tried>, count: number
 function workspaceTokenFound(workspace: string, setting: string, tried: Tried): Found {
   if (tried.answer === 'listed') return ok(`the token of ${setting} lists ${workspace}`);
   const words = `the token of ${setting} may not list ${workspace} (${tried.status}): its costs have no owners by label`;
-  return warn(words, act('replace it with a token of that workspace.'));
+  return warn(words, refusedTokenStep([workspace]));
 }
 
 /** Whether the platform takes the version header: one that does not answers in the form of the earliest version. */

@@ -11,8 +11,13 @@ export interface Room {
 }
 
 /** `the disk of this project is almost full: 60 MB free, and a run needs up to 205 MB`. Pure. */
-export function roomWords({ free, needed }: Room): string {
-  return `The disk of this project is almost full: ${bytesWords(free)} free, and a run needs up to ${bytesWords(needed)}`;
+export function roomWords(room: Room): string {
+  return `The disk of this project is almost full: ${bytesWords(room.free)} free, and ${neededWords(room)}`;
+}
+
+/** `a run needs up to 205 MB`. Pure. */
+export function neededWords({ needed }: Room): string {
+  return `a run needs up to ${bytesWords(needed)}`;
 }
 
 /** What ends a full disk, an imperative without a full stop: how much to free, if it is known. Pure. */

@@ -184,7 +184,7 @@ describe('facts about the data', () => {
     });
     expect(facts).toMatchObject([{ kind: 'unproven', missing: { hours: 4 }, matched: '2026-09-05' }]);
     expect(facts.flatMap((fact) => cardOf(entryOf(fact)).sentences)[0]).toBe(
-      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). They have all others as they matched last. Hours of 2026-09-05 that differed before match now.',
+      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). All other hours are in them as they matched last. Hours of 2026-09-05 that differed before match now.',
     );
   });
 

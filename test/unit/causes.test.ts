@@ -132,7 +132,7 @@ describe('an open alert', () => {
     expect(sentences.join(' ')).toContain('answered 401');
     expect(sentences.join(' ')).toMatch(/Reported before: .*ECONNREFUSED/);
     expect(next).toMatch(/^Act: .*token/);
-    expect(notes.join(' ')).toContain('run/ingest (2nd message)');
+    expect(notes.join(' ')).toContain('run/ingest (2nd message about it)');
   });
 
   test('is reported once more when the books get out of date, and not a third time when the cause changes back', () => {

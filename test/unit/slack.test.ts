@@ -149,7 +149,7 @@ test('a repeated alert shows its occurrence number', () => {
   const told = [2, 3, 11, 12, 13, 21, 22, 23, 111].map((times) =>
     plainText(messageOf(entryOf(budget, 'raised', times))),
   );
-  expect(told.map((text) => /\((\d+\w+) time\)/.exec(text)?.[1])).toEqual([
+  expect(told.map((text) => /\(raised for the (\d+\w+) time\)/.exec(text)?.[1])).toEqual([
     '2nd',
     '3rd',
     '11th',

@@ -1,6 +1,6 @@
 import type { NextStep } from '../../base/next-step.ts';
 import type { Driver } from '../../budgets/spend/index.ts';
-import { sumOf, usd } from '../../money/money.ts';
+import { centsAddingUp, sumOf, usd } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import type { Instant } from '../../time/time.ts';
 import {
@@ -143,17 +143,26 @@ function inItsMonth({ account, month, reopen = [month], close = [] }: ClosedMont
     : `Only if the platform sends corrected invoices of ${whose}: run ${recipe}, with their totals as ${newTotal}`;
 }
 
+/** What each month bills, in cents that add up to the change. */
+function billedCents({ billed = [], cost }: ClosedMonthFact): NonNullable<ClosedMonthFact['billed']> {
+  const shown = centsAddingUp(
+    billed.map((one) => one.cost),
+    cost,
+  );
+  return billed.map(({ month }, index) => ({ month, cost: shown[index] ?? '0' }));
+}
+
 /** `: +5.00 USD in 2026-10 (closed), +3.01 USD in 2026-11 (open)`; empty if one month bills all, which the step names. */
 function billedIn(fact: ClosedMonthFact): string {
-  const { billed = [] } = fact;
   const state = (month: string) => (isBilled(fact, month) ? 'closed' : 'open');
-  const parts = billed.map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`);
+  const parts = billedCents(fact).map(({ month, cost }) => `${usd(cost, true)} in ${month} (${state(month)})`);
   return parts.length > 1 ? `: ${parts.join(', ')}` : '';
 }
 
 /** `has changed by +8.01 USD since it was closed`; what closed months have billed is apart from what an open one will bill. */
 function changedBy(fact: ClosedMonthFact): string {
-  const { billed = [], cost } = fact;
+  const { cost } = fact;
+  const billed = billedCents(fact);
   const costOf = (parts: typeof billed) => sumOf(parts.map(({ cost }) => cost));
   const before = billed.filter(({ month }) => isBilled(fact, month));
   const later = billed.filter(({ month }) => !isBilled(fact, month));
@@ -174,7 +183,7 @@ function closedMonthWords({ differs, ...fact }: ClosedMonthFact): Words {
   return {
     title: `${fact.month} of ${fact.account} ${changedBy(fact)}`,
     sentences: [
-      `${counted(fact.corrections, 'correction')}${billedIn(fact)}. The exports of ${fact.month} do not change.`,
+      `The platform corrected ${counted(fact.corrections, 'hourly cost')}${billedIn(fact)}. The exports of ${fact.month} do not change.`,
     ],
     list: driverList('Largest changes', fact.drivers, { isSigned: true }),
   };

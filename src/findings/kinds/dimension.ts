@@ -37,7 +37,10 @@ export const dimension: DataKind<DimensionFact, Row> = {
     ],
   }),
   over: ({ dimension: name }) => ({ title: `the platform now lists the billing dimension ${name}`, sentences: [] }),
-  step: () => ({ who: 'No action needed', words: 'all totals include it. A newer Costbook may know its unit.' }),
+  step: () => ({
+    who: 'No action needed',
+    words: 'all totals, budgets and other alerts include it already. A newer Costbook may know its unit.',
+  }),
   amount: ({ cost }) => cost,
   size: ({ cost }) => Math.abs(Number(cost)),
   isDated: true,

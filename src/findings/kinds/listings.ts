@@ -1,4 +1,11 @@
-import { act, asSentence, type NextStep, nextWords, unreadListingStep } from '../../base/next-step.ts';
+import {
+  act,
+  asSentence,
+  type NextStep,
+  nextWords,
+  refusedTokenStep,
+  unreadListingStep,
+} from '../../base/next-step.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import { nightsCause, waitAtMostMs } from '../causes.ts';
@@ -65,13 +72,13 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
     const first = mostTypical(all);
     const reason = first?.reason ?? undefined;
     return {
-      title: `${counted(all.length, 'resource listing')} of ${account} ${all.length === 1 ? 'is' : 'are'} not up to date`,
+      title: titleOf(account, all),
       sentences: [
         // The title names the account.
         ...(reason === undefined
           ? []
           : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
-        'No cost is missing; names, owners and states of resources may be missing or out of date.',
+        `No cost is missing. Names, owners and states of ${refusedWorkspaces(all) === undefined ? '' : 'its '}resources may be missing or out of date, so budgets and chargeback by owner may be wrong.`,
         ...changeWords(fact),
       ],
       list: {
@@ -84,6 +91,21 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
   over: ({ account }) => ({ title: `no resource listing of ${account} fails now`, sentences: [] }),
   step: (fact) => (isActAfterWaiting(fact) ? stepAfterWaiting : firstStep(fact)),
 };
+
+/** `The token of workspace research may not list its resources: 13 listings of acc_main are not up to date`. */
+function titleOf(account: string | null, all: readonly Listing[]): string {
+  const refused = refusedWorkspaces(all);
+  const words = `${counted(all.length, refused === undefined ? 'resource listing' : 'listing')} of ${account} ${all.length === 1 ? 'is' : 'are'} not up to date`;
+  return refused === undefined
+    ? words
+    : `The token of workspace ${refused.join(' and ')} may not list its resources: ${words}`;
+}
+
+/** The workspaces whose own tokens are refused; undefined if anything else failed, too. */
+function refusedWorkspaces(all: readonly Listing[]): readonly string[] | undefined {
+  const names = all.map(({ outcome, workspace }) => (outcome === 'refused' ? workspace : null));
+  return names.includes(null) ? undefined : [...new Set(names.flatMap((name) => name ?? []))];
+}
 
 /** `refused, workspace production: agent, model`: a line for each workspace and outcome. */
 function groupedLines(all: readonly Listing[]): readonly string[] {
@@ -105,7 +127,8 @@ function mostTypical(all: readonly Listing[]): Listing | undefined {
 
 /** One step for all listings: that of most of them. */
 function firstStep({ listings: all }: ListingsFact): NextStep {
-  return mostTypical(all)?.step ?? unreadListingStep;
+  const refused = refusedWorkspaces(all);
+  return refused === undefined ? (mostTypical(all)?.step ?? unreadListingStep) : refusedTokenStep(refused);
 }
 
 /** Whether nobody had to act, and a listing failed on a second night. */

@@ -125,8 +125,16 @@ export const run: DataKind<RunFact, LastRun> = {
   isRefreshed: true,
 };
 
-/** That a file which only alerts or a second currency need does not change the costs. */
-function harmlessWords({ key, failures }: RunFact): string[] {
+/** The commands that only read the books. */
+const readers = ['report', 'statement', 'summarize', 'verify'];
+
+/** That the costs are not concerned: of a command that only reads them, and of a file that only alerts or a second currency need. */
+function harmlessWords({ key, command, failures }: RunFact): string[] {
+  if (readers.includes(command.split(' ')[0] ?? '')) {
+    return [
+      'No cost is missing: the books are as the last ingest left them, and only what this command makes is missing or old.',
+    ];
+  }
   if (key !== alertKey) return [];
   const isOfRates = hasCode(failures, 'mistaken_rates');
   return [`No cost is missing: only ${isOfRates ? 'amounts in the second currency' : 'alerts'} are affected.`];

@@ -7,6 +7,8 @@ import { alertRows } from '../rows.ts';
 
 /** A time without costs, half-open. */
 interface SilentTime {
+  /** The workspace that had none; left out if the whole account had none. */
+  readonly workspace?: string;
   readonly start: string;
   readonly end: string;
   /** What as many hours usually cost: USD, decimal text. */
@@ -17,7 +19,7 @@ interface Row extends SilentTime {
   readonly account: string;
 }
 
-/** An account that costs something in every hour had none for some hours, and the platform's totals agree. */
+/** An account or a workspace that costs something in every hour had none for some hours, and the platform's totals agree. */
 export interface SilentFact extends Finding<'silent'> {
   /** Newest first. */
   readonly times: readonly SilentTime[];
@@ -30,6 +32,7 @@ export const silent: DataKind<SilentFact, Row> = {
   read: async (connection) =>
     (await alertRows(connection, 'silent_hours')).map((row) => ({
       account: String(row['account']),
+      ...(row['workspace'] === null ? {} : { workspace: String(row['workspace']) }),
       start: String(row['silent_from']),
       end: String(row['silent_to']),
       usualCost: String(row['usual_cost']),
@@ -44,35 +47,48 @@ export const silent: DataKind<SilentFact, Row> = {
     })),
   isLookedFor: isRead,
   // Another time without costs is news; that one goes on is not.
-  causes: ({ times }) => times.map(({ start }) => start).toReversed(),
+  causes: ({ times }) =>
+    times.map(({ start, workspace }) => (workspace === undefined ? start : `${start} ${workspace}`)).toReversed(),
   words: ({ account, times, usualCost, completeThrough }) => {
     const [newest] = times;
     const goesOn = newest?.end === completeThrough;
     const since = goesOn ? `since ${newest?.start}` : `from ${newest?.start} to ${newest?.end}`;
-    const more = times.length > 1 ? ` and at ${counted(times.length - 1, 'earlier time')}` : '';
+    const more = times.length > 1 ? `, and ${counted(times.length - 1, 'other time')} without costs` : '';
+    const others =
+      newest?.workspace === undefined
+        ? 'either everything was stopped'
+        : `the costs of all other workspaces go on, and either everything in ${newest.workspace} was stopped`;
     return {
-      title: `About ${roughly(moneyOf(usualCost))} may be missing: ${account} has no cost ${since}${more}`,
+      title: `About ${roughly(moneyOf(usualCost))} may be missing: ${placeWords(account, newest)} has no cost ${since}${more}`,
       sentences: [
-        `That much is usual in as many hours${goesOn ? `, until ${newest?.end}, the last hour read` : ''}. The platform's totals show none either, so the books match them: either everything was stopped, or the platform shows these costs late, or it has lost them.`,
+        `That much is usual in as many hours${goesOn ? `, until ${newest?.end}, the last hour read` : ''}. The platform's totals show none either, so the books match them: ${others}, or the platform shows these costs late, or it has lost them.`,
       ],
       ...(times.length > 1 && {
         list: {
           label: 'Times without costs',
-          items: times.map((time) => `${time.start}/${time.end}: about ${roughly(moneyOf(time.usualCost))}`),
+          items: times.map(
+            (time) =>
+              `${placeWords(account, time)}, ${time.start}/${time.end}: about ${roughly(moneyOf(time.usualCost))}`,
+          ),
         },
       }),
     };
   },
   over: ({ account }) => ({
-    title: `hours without costs of ${account} are over for a week, or their costs have come`,
+    title: `times without costs of ${account} are a week old, or their costs have come`,
     sentences: [],
   }),
-  step: ({ account }) =>
+  step: ({ account, times: [newest] }) =>
     act(
-      `ask those who run ${account} whether everything was stopped then. If it was, nothing is missing. If not, ask the platform's support for the costs of these hours. Every run looks for late ones and loads them.`,
+      `ask those who run ${placeWords(account, newest)} whether everything was stopped then. If it was, nothing is missing. If not, ask the platform's support for the costs of these hours. Every run looks for late ones and loads them.`,
     ),
   amount: ({ usualCost }) => usualCost,
   size: ({ usualCost }) => Number(usualCost),
   isDated: true,
   isRefreshed: true,
 };
+
+/** `acc_main`, or `workspace research of acc_main`. */
+function placeWords(account: string | null, time: SilentTime | undefined): string {
+  return time?.workspace === undefined ? `${account}` : `workspace ${time.workspace} of ${account}`;
+}

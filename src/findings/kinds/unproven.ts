@@ -1,5 +1,5 @@
 import { longestDiffering, unprovenStepAfter } from '../../base/next-step.ts';
-import { cents, moneyOf, roundDecimal, sumOf, usd, usdDecimals } from '../../money/money.ts';
+import { centsAddingUp, moneyOf, usd } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause } from '../causes.ts';
@@ -7,11 +7,12 @@ import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
 import { type DataKind, outOfDateIn } from '../kind.ts';
 import { alertRows } from '../rows.ts';
 import {
-  comparisonWords,
+  costOf,
   differenceWords,
   monthsTouched,
   monthWords,
   sumOfDifferences,
+  windowLine,
   windowsOf,
 } from '../unproven-words.ts';
 import { usualCosts, usualCostWords } from '../usual-costs.ts';
@@ -70,11 +71,17 @@ function mostUrgent(unproven: readonly UnprovenText[]): UnprovenFact['windows'] 
   }));
 }
 
-/** `: 8.39 USD`: the difference of the windows that are not shown, so that all add up; empty if no cost differs. */
-function othersWords({ difference, windows }: UnprovenFact): string {
-  if (difference == null) return '';
-  const shown = windows.map(({ costDifference = '0' }) => cents(roundDecimal(costDifference, usdDecimals)));
-  return `: ${usd(moneyOf(cents(difference)) - moneyOf(sumOf(shown)))}`;
+/** The windows that are shown, and the others as one: their cents add up to the difference of all. */
+function windowItems({ difference, windows, count }: UnprovenFact): string[] {
+  const costs = windows.map(costOf);
+  const rest = moneyOf(difference ?? '0') - costs.reduce((sum, cost) => sum + cost, 0n);
+  const others = count - windows.length;
+  const shown = centsAddingUp([...costs, ...(others > 0 ? [rest] : [])], difference ?? '0');
+  const more = difference === null ? '' : `: ${usd(shown.at(-1) ?? '0')}`;
+  return [
+    ...windows.map((one, index) => windowLine(one, shown[index])),
+    ...(others > 0 ? [`and ${others} more${more}`] : []),
+  ];
 }
 
 /** What reports and exports have of the hours. */
@@ -83,7 +90,7 @@ function booksWords({ missing, matched }: UnprovenFact): string {
   if (missing === undefined) return `Reports and exports have these hours as they matched the totals last.${again}`;
   const { hours, usualDaily } = missing;
   const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
-  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. They have all others as they matched last.${again}`;
+  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. All other hours are in them as they matched last.${again}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
@@ -125,12 +132,7 @@ export const unproven: DataKind<UnprovenFact, Row> = {
     sentences: [booksWords(fact), ...changeWords(fact), ...partlyLateWords(fact)],
     list: {
       label: `Windows (${fact.count})`,
-      items: [
-        ...fact.windows.map(({ start, end, ...window }) => `${start}/${end}: ${comparisonWords(window)}`),
-        ...(fact.count > fact.windows.length
-          ? [`and ${fact.count - fact.windows.length} more${othersWords(fact)}`]
-          : []),
-      ],
+      items: windowItems(fact),
     },
   }),
   over: ({ account, months }) => ({

@@ -20,12 +20,12 @@ export async function spaceOf(dir: string): Promise<Space> {
 const leastBytes = 10 * 1024 ** 2;
 const mostNamed = 3;
 
-/** What takes the most room in a project folder and in its `data`. */
+/** What takes the most room in a project folder; of `data` only the pages, of which a setting deletes old ones. */
 async function largestIn(dir: string): Promise<NonNullable<Room['largest']>> {
-  const names = async (folder: string) => await readdir(join(dir, folder)).catch(() => []);
-  const top = (await names('.')).filter((name) => name !== 'data');
-  const paths = [...top, ...(await names('data')).map((name) => `data/${name}`)];
-  const sizes = await Promise.all(paths.map(async (path) => ({ path, bytes: await bytesBelow(join(dir, path)) })));
+  const top = (await readdir(dir)).filter((name) => name !== 'data');
+  const sizes = await Promise.all(
+    [...top, 'data/landing'].map(async (path) => ({ path, bytes: await bytesBelow(join(dir, path)) })),
+  );
   const large = sizes.filter(({ bytes }) => bytes >= leastBytes);
   return large.toSorted((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1)).slice(0, mostNamed);
 }
