@@ -176,6 +176,7 @@ describe.skipIf(!mayMount)(`a disk that is full${skipped}`, () => {
     expect(healthy.exitCode, healthy.stderr).not.toBe(7);
     // It is a small disk: that the next run may fill it is told before it does.
     expect((await status()).stdout).toContain('almost full');
+    expect(sink.told.flatMap(({ body }) => body.alerts.map(({ key }) => key))).toContain('disk/room');
     const transitions = () =>
       aboutDisk().flatMap(({ body }) =>
         body.alerts.flatMap(({ key, transition }) => (key === 'run/disk' ? transition : [])),

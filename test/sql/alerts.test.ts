@@ -166,6 +166,39 @@ describe('facts about the data', () => {
     expect(await silentOf((hour) => until('1T03')(hour) || !until('1T08')(hour)), 'a week ago').toEqual([]);
   });
 
+  test('a workspace without costs is named while others go on, unless its whole account has none', async () => {
+    const from = Date.parse('2026-08-25');
+    const silentOf = async (isOtherSilent: boolean) => {
+      const hours = Array.from({ length: 15 * 24 }, (_, hour) => formatInstant(from + hour * hourMs).slice(0, 19));
+      const until = (hour: string, isSilent: boolean) => !isSilent || hour < '2026-09-08T19';
+      const costs = hours.flatMap((hour) => [
+        ...(until(hour, true) ? [{ bucket_start: hour, cost: '6', workspace: 'south' }] : []),
+        ...(until(hour, isOtherSilent) ? [{ bucket_start: hour, cost: '2' }] : []),
+      ]);
+      const covered = [{ window_start: '2026-08-25', window_end: '2026-09-09', claimed_end: '2026-09-09' }];
+      const facts = await factsOf({ ...fresh, accounts: [{ history_start: '2026-08-25' }], covered, costs });
+      return facts.flatMap((fact) => (fact.kind === 'silent' ? [cardOf(entryOf(fact)).title] : []));
+    };
+    expect(await silentOf(false)).toEqual([
+      'About 30 USD may be missing: workspace south of acc_one has no cost since 2026-09-08T19:00:00Z',
+    ]);
+    expect(await silentOf(true)).toEqual([
+      'About 40 USD may be missing: acc_one has no cost since 2026-09-08T19:00:00Z',
+    ]);
+  });
+
+  test('listings that the own token of a workspace may not read are one fact that names it, with one step', async () => {
+    const refused = { outcome: 'refused', token_workspace: 'south', reason: 'answered 403' };
+    const listings = ['agent', 'sandbox'].map((type) => ({ ...refused, resource_type: type }));
+    const [fact] = await factsOf({ ...fresh, listings });
+    if (fact?.kind !== 'listings') throw new Error('no listing is refused');
+    const { title, next } = cardOf(entryOf(fact));
+    expect([title, next]).toEqual([
+      'The token of workspace south may not list its resources: 2 listings of acc_one are not up to date',
+      'Act: give the token of south in inventory.tokens (costbook.yaml) access to that workspace again, or replace it with one that has it. Then run "costbook ingest".',
+    ]);
+  });
+
   test('hours that never matched are counted, with what as many usually cost', async () => {
     const history = { window_start: '2026-08-01', window_end: '2026-09-08', claimed_end: '2026-09-08' };
     const days = ['2026-08-30', ...Array.from({ length: 8 }, (_, day) => `2026-09-0${day}`).slice(1)];

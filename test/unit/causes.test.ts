@@ -320,7 +320,9 @@ describe('the next step of a failed run that carries one', () => {
       ['TOTAL', '2'],
       ['TOTAL', 'TOTAL'],
     ]);
-    expect(words(earlier)).toMatch(/corrected invoices of 2026-10, 2026-11 for acc_labs and acc_main: .*, with their totals as TOTAL\.$/);
+    expect(words(earlier)).toMatch(
+      /corrected invoices of 2026-10, 2026-11 for acc_labs and acc_main: .*, with their totals as TOTAL\.$/,
+    );
     expect(to('2026-09', 'acc_labs 2026-09 2026-12')[0]?.invoices[0]?.invoiced).toBe('none');
   });
 

@@ -6,6 +6,7 @@ import {
   monthWords,
   sumOfDifferences,
   unprovenWords,
+  windowLines,
   windowsOf,
 } from '../../src/findings/unproven-words.ts';
 import { entryOf, exampleFacts } from '../support/example-alerts.ts';
@@ -23,6 +24,12 @@ describe('windows that differ from the totals of the platform', () => {
     const months = monthsTouched([year, { start: '2026-10-14T05:00:00Z', end: '2026-11-01T00:00:00Z' }]);
     expect([months.length, months[0], months.at(-1)]).toEqual([13, '2026-10', '2025-01']);
     expect(monthWords(months)).toBe('2025-01 to 2025-12, 2026-10');
+  });
+
+  test('the amounts of the windows that are shown add up to that of all, to the cent', () => {
+    const windows = [year, later].map((window) => ({ ...window, costDifference: '0.295', reason: 'rows' }));
+    expect(windowLines(windows).map((line) => line.slice(43))).toEqual(['0.30 USD, rows', '0.29 USD, rows']);
+    expect(unprovenWords('acc_one', windows)).toMatch(/^0.59 USD: /);
   });
 
   test('what they differ by is the sum of all windows, each with its largest comparison', () => {
