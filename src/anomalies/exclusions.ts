@@ -69,11 +69,6 @@ export function excludedWords({ until, reason }: ExcludedBy): string {
   return `Excluded${until === null ? '' : ` through ${until}`}: ${oneLine(reason, maxReason)}`;
 }
 
-/** The same as part of a sentence: `excluded from alerts through 2026-12-31: tests of the launch`. Pure. */
-export function excludedClause({ until, reason }: ExcludedBy): string {
-  return `excluded from alerts${until === null ? '' : ` through ${until}`}: ${oneLine(reason, maxReason)}`;
-}
-
 /** An exclusion as a line: its scope, its end and its reason. Pure. */
 export function exclusionWords({ scope, until, reason }: Exclusion, now: Instant): string {
   const end =

@@ -1,4 +1,3 @@
-import { asSentence } from '../base/next-step.ts';
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import {
   cents,
@@ -79,11 +78,6 @@ function otherBudgetsNamed([, ...others]: NonNullable<AnomalyFact['budgets']>): 
 /** A field with these sentences; none without any. */
 function fieldOf(label: string, sentences: readonly string[]): AnomalyWords['fields'] {
   return sentences.length === 0 ? [] : [{ label, value: sentences.join(' ') }];
-}
-
-/** Why its place raised no alerts before, as a sentence for lists; empty if nothing was excluded. Pure. */
-export function endedExclusionSentences(fact: AnomalyFact): string[] {
-  return endedExclusionWords(fact).map((words) => `It was excluded from alerts through ${asSentence(words)}`);
 }
 
 /** `2026-10-13: load test of the crawler`: why its place raised no alerts before. */

@@ -14,14 +14,12 @@ import { exitCodes, UsageError } from '../base/errors.ts';
 import { parseStored } from '../base/former-formats.ts';
 import { nextWords } from '../base/next-step.ts';
 import type { Severity } from '../base/severity.ts';
-import { ordinal } from '../budgets/forecasts/index.ts';
 import { loadReadable } from '../config/index.ts';
 import {
   type AlertFact,
   type CurrentCauses,
   currentCauses,
   isExplainedByAnomaly,
-  isOneStory,
   parseFact,
   wordsOf,
   wordsOfKind,
@@ -291,12 +289,7 @@ function describeOpen(
   const fact = parseFact(String(row['fact']));
   const { icon, title, detail, next } = wordsOf(fact);
   const occurrence = Number(row['occurrence']);
-  const many =
-    occurrence === 1
-      ? ''
-      : isOneStory(fact)
-        ? ` (${occurrence} messages about it)`
-        : ` (raised for the ${ordinal(occurrence)} time)`;
+  const many = occurrence > 1 ? ` (${occurrence} messages about it so far)` : '';
   const quiet = row['acknowledged_until'] === null ? '' : `, silenced until ${row['acknowledged_until']}`;
   const words = isOver(row)
     ? [`${wordsOfKind(fact).over(fact).title}: the next run ends this alert`]

@@ -1,4 +1,4 @@
-import { anomalySpan, excludedClause } from '../anomalies/index.ts';
+import { anomalySpan, excludedWords } from '../anomalies/index.ts';
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
 import { centsAddingUp, inUnit, isRatio, moneyOf, moneyText, percentOf, roughly, usd } from '../money/money.ts';
@@ -87,7 +87,7 @@ function unusualField({ unusual = [] }: BudgetWords): Card['fields'] {
   if (unusual.length === 0) return [];
   const parts = unusual.map((one) => {
     const goesOn = one.daily === null ? '' : `, still about ${roughly(one.daily)} a day`;
-    const quiet = one.excluded === undefined ? '' : ` (${excludedClause(one.excluded)})`;
+    const quiet = one.excluded === undefined ? '' : ` (${excludedWords(one.excluded)})`;
     return `${usd(one.impact)} for ${one.subject} ${anomalySpan(one)}${one.isOver ? ', ended' : goesOn}${quiet}`;
   });
   return [{ label: 'Unusual costs', value: parts.join('; ') }];

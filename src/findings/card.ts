@@ -42,7 +42,7 @@ export function cardOf(entry: AlertEntry): Card {
 }
 
 /** Whether each message about it counts as an occurrence: a continuing anomaly, or a new cause. */
-export function isOneStory(fact: AlertFact): boolean {
+function isOneStory(fact: AlertFact): boolean {
   return fact.kind === 'anomaly' || ((fact.kind === 'budget' || 'causes' in fact) && fact.revision !== undefined);
 }
 

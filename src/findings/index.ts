@@ -1,4 +1,4 @@
-export { cardOf, isOneStory } from './card.ts';
+export { cardOf } from './card.ts';
 export { isSameCause } from './causes.ts';
 export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './collect.ts';
 export { isCommandSink } from './command-sink.ts';
@@ -8,7 +8,6 @@ export { dashboardLink } from './dashboard-link.ts';
 export { keyOfFinding } from './finding.ts';
 export { withNews } from './held.ts';
 export { type HoursToCheck, hoursToCheck } from './hours-to-check.ts';
-export { roomFollows, roomKey } from './kinds/disk.ts';
 export { type AlertFact, parseFact, stepOf, wordsOfKind } from './kinds/index.ts';
 export {
   alertKey,

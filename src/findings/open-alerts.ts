@@ -1,4 +1,4 @@
-import { endedExclusionSentences } from '../anomalies/index.ts';
+import { asSentence } from '../base/next-step.ts';
 import type { Severity } from '../base/severity.ts';
 import type { Instant } from '../time/time.ts';
 import { readSql } from '../warehouse/sql/index.ts';
@@ -66,8 +66,15 @@ export async function openAlerts(
 export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
   const { icon, title, sentences, next } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
   // What an anomaly does to budgets, and why it raised no alert before, is half of what to decide.
-  const reason = fact.kind === 'anomaly' ? [...sentences, ...endedExclusionSentences(fact)].join(' ') : sentences[0];
+  const reason = fact.kind === 'anomaly' ? [...sentences, ...exclusionSentences(fact)].join(' ') : sentences[0];
   return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? reason, fact), next };
+}
+
+/** That an exclusion kept it quiet before, and why; empty if none did. */
+function exclusionSentences(fact: AlertFact): string[] {
+  if (fact.kind !== 'anomaly' || fact.formerlyExcluded === undefined) return [];
+  const { until, reason } = fact.formerlyExcluded;
+  return [asSentence(`It was excluded from alerts through ${until}: ${reason}`)];
 }
 
 /** Adds the date of the amounts: they are those of the last evaluation. */

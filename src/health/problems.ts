@@ -2,17 +2,8 @@ import type { WaitingAlert } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { hasCode, shortly, unprovenWindowCode } from '../base/failure.ts';
 import { act, asClause, isRepair, type NextStep, unprovenStepAfter } from '../base/next-step.ts';
-import {
-  diskKey,
-  idleWords,
-  keyOfFinding,
-  missingCostWords,
-  roomFollows,
-  roomKey,
-  staleStep,
-  unprovenWords,
-} from '../findings/index.ts';
-import { fullDiskRemedy, neededWords, roomWords, withRoomRemedy } from '../text/full-disk.ts';
+import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
+import { fullDiskRemedy, neededWords, roomFollows, roomWords, withRoomRemedy } from '../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
 import { inBooksIfMatching } from '../text/through.ts';
 import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
@@ -275,7 +266,12 @@ function otherProblems({ alerts, earlierBooks, futureDates, space, unstored }: P
       ? []
       : [
           {
-            ...{ key: roomKey, subject: 'disk', found: roomWords(space), outcome: neededWords(space) },
+            ...{
+              key: keyOfFinding('disk', 'room'),
+              subject: 'disk',
+              found: roomWords(space),
+              outcome: neededWords(space),
+            },
             follows: [roomFollows],
             next: act(`${withRoomRemedy(space)}.`),
           },

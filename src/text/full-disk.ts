@@ -15,6 +15,10 @@ export function roomWords(room: Room): string {
   return `The disk of this project is almost full: ${bytesWords(room.free)} free, and ${neededWords(room)}`;
 }
 
+/** What comes of it. */
+export const roomFollows =
+  'the next run may stop before it loads new costs; none is lost, because a later run loads them';
+
 /** `a run needs up to 205 MB`. Pure. */
 export function neededWords({ needed }: Room): string {
   return `a run needs up to ${bytesWords(needed)}`;

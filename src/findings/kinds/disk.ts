@@ -7,13 +7,6 @@ import type { DataKind } from '../kind.ts';
 /** The disk of the project has less room than a run may need. A disk that was full is a finding of the kind `run`. */
 export type DiskFact = Finding<'disk'> & Room;
 
-/** The key of the alert about a disk that is almost full. */
-export const roomKey = 'disk/room';
-
-/** What comes of it. */
-export const roomFollows =
-  'the next run may stop before it loads new costs; none is lost, because a later run loads them';
-
 export const disk: DataKind<DiskFact, Room> = {
   name: 'disk',
   read: async (_, { dir }) => (dir === undefined ? [] : [await spaceOf(dir)]),
