@@ -125,23 +125,42 @@ export async function revokedExports(root: string, shown: ShownCloses, out?: str
   return found;
 }
 
-/** What to print about exports that differ and show no revoked close: the commands that write them again; undefined if there are none. */
+/**
+ * What to print about exports that differ and show no revoked close: the commands that write them again, and the folders that
+ * have no manifest to name one; undefined if there are none.
+ */
 export async function differingWords(
   root: string,
   differing: ReadonlySet<string>,
   out?: string,
 ): Promise<string | undefined> {
   const commands = new Set<string>();
+  const unnamed = new Set(differing);
   for await (const { folder, manifest } of exportsBelow(root)) {
     const below = relative(root, folder);
-    if (differing.has(below === '' ? '.' : below)) commands.add(`${commandFor(manifest, below)}${outWords(out)}`);
+    if (unnamed.delete(below || '.')) commands.add(`${commandFor(manifest, below)}${outWords(out)}`);
   }
-  if (commands.size === 0) return undefined;
-  const [verb, them] = differing.size === 1 ? ['differs', 'it'] : ['differ', 'them'];
+  const words = [
+    ...(commands.size === 0 ? [] : againWords(differing.size - unnamed.size, commands)),
+    ...(unnamed.size === 0 ? [] : unnamedWords(unnamed)),
+  ];
+  return words.length === 0 ? undefined : words.join('\n');
+}
+
+function againWords(count: number, commands: ReadonlySet<string>): string[] {
+  const [verb, them] = count === 1 ? ['differs', 'it'] : ['differ', 'them'];
   return [
-    `${counted(differing.size, 'export')} ${verb}. Find out who changed ${them}, or write ${them} again:`,
+    `${counted(count, 'export')} ${verb}. Find out who changed ${them}, or write ${them} again:`,
     ...[...commands].map((command) => `  costbook ${forTerminal(command)}`),
-  ].join('\n');
+  ];
+}
+
+function unnamedWords(folders: ReadonlySet<string>): string[] {
+  const [has, it] = folders.size === 1 ? ['has', 'it'] : ['have', 'them'];
+  return [
+    `${counted(folders.size, 'export')} ${has} no manifest that can be read. Run the reports that wrote ${it} again, or delete ${it}:`,
+    ...[...folders].map((folder) => `  ${forTerminal(folder)}`),
+  ];
 }
 
 /** The option of another folder than the usual one. */
