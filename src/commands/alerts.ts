@@ -17,7 +17,6 @@ import type { Severity } from '../base/severity.ts';
 import { loadReadable } from '../config/index.ts';
 import {
   type AlertFact,
-  type CurrentCauses,
   currentCauses,
   isExplainedByAnomaly,
   parseFact,
@@ -167,7 +166,7 @@ async function withPresent(
   ];
 }
 
-function presentOf(row: SqlRow, { ended, facts }: CurrentCauses): SqlRow {
+function presentOf(row: SqlRow, { ended, facts }: Awaited<ReturnType<typeof currentCauses>>): SqlRow {
   const key = String(row['alert_key']);
   const fact = facts.get(key);
   return { ...row, is_over: ended.has(key), ...(fact === undefined ? {} : { fact: JSON.stringify(fact) }) };

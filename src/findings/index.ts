@@ -3,7 +3,7 @@ export { isSameCause } from './causes.ts';
 export { type AlertFacts, type AlertFactsOptions, readAlertFacts } from './collect.ts';
 export { isCommandSink } from './command-sink.ts';
 export { isExplainedByAnomaly } from './covered-forecasts.ts';
-export { type CurrentCauses, currentCauses, readOutOfDate } from './current.ts';
+export { currentCauses, readOutOfDate } from './current.ts';
 export { dashboardLink } from './dashboard-link.ts';
 export { keyOfFinding } from './finding.ts';
 export { withNews } from './held.ts';
