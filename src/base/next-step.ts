@@ -157,9 +157,11 @@ interface DifferingWindow {
   readonly failingSince?: string | undefined;
 }
 
-/** The window that has differed on most nights, of several the last: windows are given newest first. Pure. */
-export function longestDiffering<T extends Pick<DifferingWindow, 'nights'>>(windows: readonly T[]): T | undefined {
-  return windows.toSorted((a, b) => (a.nights ?? 0) - (b.nights ?? 0)).at(-1);
+/** The window that has differed on most nights, of several the oldest. Pure. */
+export function longestDiffering<T extends Pick<DifferingWindow, 'nights' | 'start'>>(
+  windows: readonly T[],
+): T | undefined {
+  return windows.toSorted((a, b) => (b.nights ?? 0) - (a.nights ?? 0) || (a.start < b.start ? -1 : 1))[0];
 }
 
 /** What fetches the hours of an account again that is no longer configured. */

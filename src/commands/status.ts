@@ -127,7 +127,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       `  complete through   ${completeThrough ?? 'nothing yet'}` +
         `${completeThrough === null ? '' : paint('dim', `  ${tooOld ? ageBeyond(completeThrough, now, freshnessHours) : age(completeThrough, now)} ago`)}` +
         `${tooOld ? paint('red', '  TOO OLD') : ''}` +
-        `${account.isConfigured ? '' : '  (no longer configured)'}`,
+        `${account.isConfigured ? '' : '  (no longer in costbook.yaml: its newer costs are not loaded. If it shall stay, put it back)'}`,
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
       `  last read as       ${account.role ?? 'not known yet'}`,
@@ -158,9 +158,10 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   if (revoke !== undefined) lines.push(revoke);
   if (restated.hours > 0) {
     const hours = counted(restated.hours, 'hourly cost');
-    const but = closed === null ? '' : ' but those of closed months';
+    const but =
+      closed === null ? 'all numbers include it' : 'open months include it, and closed months stay as they were closed';
     lines.push(
-      `the platform changed ${hours} of ${restated.firstDay}${restated.lastDay === restated.firstDay ? '' : ` to ${restated.lastDay}`} in the last ${restatedDays} days, ${usd(restated.cost, true)}: all numbers${but} include it ("costbook restatements" lists them)`,
+      `in the last ${restatedDays} days the platform corrected ${hours} of ${restated.firstDay}${restated.lastDay === restated.firstDay ? '' : ` to ${restated.lastDay}`} by ${usd(restated.cost, true)} in all. No action needed: ${but} ("costbook restatements" lists them by month)`,
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))

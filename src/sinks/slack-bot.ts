@@ -51,7 +51,7 @@ const knownErrors: Readonly<Record<string, 'passing' | 'final' | 'unknown'>> = {
 /** What to do about an error, if people can do something. */
 const whatToDo: Readonly<Record<string, string>> = {
   not_in_channel: 'invite the app to the channel',
-  channel_not_found: 'correct channel, and invite the app to it',
+  channel_not_found: 'set channel in costbook.yaml to one that exists, and invite the app to it',
   missing_scope: 'give the app the scopes chat:write and files:write',
   is_archived: 'take the channel out of the archive, or name another one',
   invalid_auth: 'correct botToken',

@@ -43,5 +43,5 @@ function largestWords({ largest = [] }: Room): string {
   const ofPages = largest.some(({ path }) => path === 'data/landing')
     ? '. Of data/landing, landing: { keepDays: 90 } in costbook.yaml deletes pages after 90 days'
     : '';
-  return `. The largest in the project folder: ${parts.join(', ')}${ofPages}`;
+  return `. The largest in the project folder, of which you can move away what you need no longer: ${parts.join(', ')}${ofPages}`;
 }

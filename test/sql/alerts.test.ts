@@ -194,7 +194,7 @@ describe('facts about the data', () => {
     if (fact?.kind !== 'listings') throw new Error('no listing is refused');
     const { title, next } = cardOf(entryOf(fact));
     expect([title, next]).toEqual([
-      'The token of workspace south may not list its resources: 2 listings of acc_one are not up to date',
+      'The platform refuses the token of workspace south: 2 listings of acc_one are not up to date',
       'Act: give the token of south in inventory.tokens (costbook.yaml) access to that workspace again, or replace it with one that has it. Then run "costbook ingest".',
     ]);
   });
@@ -217,7 +217,7 @@ describe('facts about the data', () => {
     });
     expect(facts).toMatchObject([{ kind: 'unproven', missing: { hours: 4 }, matched: '2026-09-05' }]);
     expect(facts.flatMap((fact) => cardOf(entryOf(fact)).sentences)[0]).toBe(
-      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). All other hours are in them as they matched last. Hours of 2026-09-05 that differed before match now.',
+      'Reports and exports have no costs of 4 hours that never matched: about 4.00 USD (4 h at usually about 1.00 USD an hour). All other hours are in them, as they were when they last matched. Hours of 2026-09-05 that differed before match now.',
     );
   });
 

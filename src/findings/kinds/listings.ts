@@ -78,7 +78,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
         ...(reason === undefined
           ? []
           : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
-        `No cost is missing. Names, owners and states of ${refusedWorkspaces(all) === undefined ? '' : 'its '}resources may be missing or out of date, so budgets and chargeback by owner may be wrong.`,
+        'No cost is missing. Resources that were listed before keep their names and owners; costs of newer ones have no owner by label until this is fixed.',
         ...changeWords(fact),
       ],
       list: {
@@ -92,13 +92,13 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
   step: (fact) => (isActAfterWaiting(fact) ? stepAfterWaiting : firstStep(fact)),
 };
 
-/** `The token of workspace research may not list its resources: 13 listings of acc_main are not up to date`. */
+/** `The platform refuses the token of workspace research: 13 listings of acc_main are not up to date`. */
 function titleOf(account: string | null, all: readonly Listing[]): string {
   const refused = refusedWorkspaces(all);
   const words = `${counted(all.length, refused === undefined ? 'resource listing' : 'listing')} of ${account} ${all.length === 1 ? 'is' : 'are'} not up to date`;
   return refused === undefined
     ? words
-    : `The token of workspace ${refused.join(' and ')} may not list its resources: ${words}`;
+    : `The platform refuses the token of workspace ${refused.join(' and ')}: ${words}`;
 }
 
 /** The workspaces whose own tokens are refused; undefined if anything else failed, too. */

@@ -1,6 +1,7 @@
 import { act } from '../../base/next-step.ts';
 import { moneyOf, roughly, sumOf } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
+import { hourMs } from '../../time/time.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { byAccount, type DataKind, isRead, throughOf } from '../kind.ts';
 import { alertRows } from '../rows.ts';
@@ -61,7 +62,7 @@ export const silent: DataKind<SilentFact, Row> = {
     return {
       title: `About ${roughly(moneyOf(usualCost))} may be missing: ${placeWords(account, newest)} has no cost ${since}${more}`,
       sentences: [
-        `That much is usual in as many hours${goesOn ? `, until ${newest?.end}, the last hour read` : ''}. The platform's totals show none either, so the books match them: ${others}, or the platform shows these costs late, or it has lost them.`,
+        `${usualWords(times)}${goesOn ? `, until ${newest?.end}, the end of the last hour read` : ''}. The platform's totals show none either, so the books match them: ${others}, or the platform shows these costs late, or it has lost them.`,
       ],
       ...(times.length > 1 && {
         list: {
@@ -91,4 +92,10 @@ export const silent: DataKind<SilentFact, Row> = {
 /** `acc_main`, or `workspace research of acc_main`. */
 function placeWords(account: string | null, time: SilentTime | undefined): string {
   return time?.workspace === undefined ? `${account}` : `workspace ${time.workspace} of ${account}`;
+}
+
+/** `These 5 hours usually cost that much`. */
+function usualWords(times: readonly SilentTime[]): string {
+  const hours = times.reduce((sum, { start, end }) => sum + (Date.parse(end) - Date.parse(start)) / hourMs, 0);
+  return hours === 1 ? 'This hour usually costs that much' : `These ${hours} hours usually cost that much`;
 }

@@ -90,7 +90,7 @@ function booksWords({ missing, matched }: UnprovenFact): string {
   if (missing === undefined) return `Reports and exports have these hours as they matched the totals last.${again}`;
   const { hours, usualDaily } = missing;
   const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
-  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. All other hours are in them as they matched last.${again}`;
+  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. All other hours are in them, as they were when they last matched.${again}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
