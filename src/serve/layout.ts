@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Chart, chartToSvg, type ExactNumbers } from '../charts/index.ts';
 import { encodePart, resourceAddress } from '../text/dashboard-address.ts';
 import { maxNameLength, oneLine } from '../text/safe-text.ts';
@@ -211,15 +212,35 @@ export function figure(
   { height = 300, numbers, pages, details, actions = numbers && exactActions(numbers, pages) }: FigureOptions = {},
 ): Markup {
   const { id, title, sql, completeThrough, keys } = chart;
+  const option = json(chart.option);
   return html`<figure class="chart" id="${id}" aria-labelledby="${id}-finding">
 <figcaption id="${id}-finding">${title}</figcaption>
-<div class="drawing" data-chart="${id}-option" data-height="${height}"${actions === undefined ? '' : html` data-actions="${id}-actions"`}>${raw(chartToSvg(chart, { width: 760, height }))}</div>
-<script type="application/json" id="${id}-option">${raw(json(chart.option))}</script>
+<div class="drawing" data-chart="${id}-option" data-height="${height}"${actions === undefined ? '' : html` data-actions="${id}-actions"`}>${raw(drawingOf(chart, option, height))}</div>
+<script type="application/json" id="${id}-option">${raw(option)}</script>
 ${actions === undefined ? '' : html`<script type="application/json" id="${id}-actions">${raw(json(actions))}</script>`}
 ${keys.length < 2 ? '' : html`<ul class="keys">${keys.map(({ name, look }, place) => html`<li class="key-${look}">${keyLink(name, actions?.links?.[place])}</li>`)}</ul>`}
 ${numbers === undefined ? '' : numbersTable(chart, numbers, pages)}${details ?? ''}
 <details><summary>Source</summary><p>${completeThrough === null ? 'No complete hour yet.' : `Complete through ${shownInstant(completeThrough)}.`}</p><pre>${sql}</pre></details>
 </figure>`;
+}
+
+/** Drawing costs most of a page whose answers are stored, and equal charts give equal text: the last drawings are kept. */
+const drawings = new Map<string, string>();
+const maxDrawings = 60;
+const maxDrawingLength = 150_000;
+
+function drawingOf(chart: Chart, option: string, height: number): string {
+  const { id, title, description } = chart;
+  const key = createHash('sha256')
+    .update(JSON.stringify([id, title, description, height, option]))
+    .digest('base64');
+  const known = drawings.get(key);
+  if (known !== undefined) return known;
+  const drawing = chartToSvg(chart, { width: 760, height });
+  const [oldest] = drawings.keys();
+  if (oldest !== undefined && drawings.size >= maxDrawings) drawings.delete(oldest);
+  if (drawing.length <= maxDrawingLength) drawings.set(key, drawing);
+  return drawing;
 }
 
 function exactActions({ names, unit = 'USD', series }: ExactNumbers, pages: FigureOptions['pages']): ChartActions {
