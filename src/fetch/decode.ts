@@ -56,7 +56,7 @@ const knownFields = {
  * Turns the JSON value of one page, grouped by billing dimension (among others), into typed columns.
  * \n Strict: throws RefusedAnswerError naming the place if the page echoes another window or resolution, if a bucket is
  * missing, repeated or outside the window, or if a number is missing, not finite or too large for its column. Decimals
- * beyond the column's scale are rounded. Unknown fields and values are stored and named; only another currency is refused.
+ * beyond the column's scale are rounded. Unknown fields and values are stored and named; another currency is refused.
  */
 export function decodePage(body: unknown, expected: Expected): DecodedPage {
   return decode(body, expected, undefined);
