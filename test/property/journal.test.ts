@@ -276,6 +276,22 @@ describe('a damaged journal', () => {
     expect((await readJournal(folder, 0, 12)).map(({ number }) => number)).toEqual(lines.map((_, index) => index + 1));
   });
 
+  test('with a copy of its last file, whole or in part, has each event once', async () => {
+    for (const copied of [0, 2]) {
+      const { folder, lines } = await journalOf(5, 10);
+      await writeLines(folder, 3, lines.slice(copied));
+      await expect(readJournal(folder)).rejects.toThrow(
+        /events-000000003\.ndjson:1: the journal is damaged .*expected 6/,
+      );
+      expect(await closeGaps(folder, { inBooks: 5, acceptLoss: false })).toMatchObject({
+        ...{ lost: [], movedAside: [expect.stringContaining('events-000000003.ndjson.lost')] },
+      });
+      expect((await readJournal(folder, 0, 5)).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+      await write(folder, [{ event: 'run_began', values: {} }], 5);
+      expect((await readJournal(folder)).at(-1)?.number).toBe(6);
+    }
+  });
+
   test('whose lost events the books do not have is left alone, unless the loss is accepted', async () => {
     const { folder, lines } = await journalOf(6, 10);
     await writeLines(folder, 1, lines.with(4, '{"number":5,"event":"month_closed","val'));

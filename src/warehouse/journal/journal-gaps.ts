@@ -39,6 +39,8 @@ interface Readable {
   readonly last: number;
   /** The first file that is not exactly as it was written, as an index; undefined if all are. */
   readonly firstDamaged: number | undefined;
+  /** The event after those of the files before that one: its name may be any. */
+  readonly damagedFrom: number;
   /** Kinds that damaged lines name, by the number of the event that was expected there. */
   readonly kinds: ReadonlyMap<number, string>;
   /** Numbers that an earlier repair recorded as lost. */
@@ -82,7 +84,7 @@ export async function closeGaps(
   // A gap before a file starts in the file before.
   const first = Math.min(readable.firstDamaged ?? files.length, ...lost.map(({ from }) => fileBefore(files, from)));
   const damaged = files.slice(first).map(({ name }) => name);
-  const start = first === 0 ? 1 : (files[first]?.first ?? 1);
+  const start = first === readable.firstDamaged ? readable.damagedFrom : first === 0 ? 1 : (files[first]?.first ?? 1);
   await mkdir(folder, { recursive: true });
   const written = await writeParts(folder, { readable, gaps, start, last });
   const movedAside: string[] = [];
@@ -131,6 +133,7 @@ async function readLines(
   // A line that is too long was an event, also at the end; any other damaged line there may be anything.
   const tooLong: number[] = [];
   let firstDamaged: number | undefined;
+  let damagedFrom = 1;
   let next = 1;
   let needsHash = false;
   for (const [index, { name, first }] of files.entries()) {
@@ -138,6 +141,7 @@ async function readLines(
     const { lines, isTorn, hasHash } = splitLines(await bytesOf(join(folder, name)), name, needsHash);
     needsHash = hasHash;
     let isIntact = first === next && (!isTorn || isLastFile);
+    if (firstDamaged === undefined) damagedFrom = next;
     for (const [at, line] of lines.entries()) {
       // The end of the last line that was being written is no damage, unless the books have its event.
       const isTornEnd = isLastFile && isTorn && at === lines.length - 1;
@@ -167,7 +171,7 @@ async function readLines(
     isLoss && number !== undefined && through !== undefined ? [{ from: number, through }] : [],
   );
   const last = Math.max(0, ...recorded.map(({ through }) => through), ...tooLong, lastOf(lines));
-  return { lines, last, firstDamaged, kinds, recorded };
+  return { lines, last, firstDamaged, damagedFrom, kinds, recorded };
 }
 
 function lastOf(lines: ReadonlyMap<number, Line>): number {

@@ -361,6 +361,7 @@ async function readTail(
     if (following !== undefined && following.first <= start) continue;
     if (first > (next ?? start)) throw missing(folder, next ?? start, first - 1, inBooks);
     const path = join(folder, name);
+    if (next !== undefined && first < next) throw damaged(path, 1, `it is event ${first}, expected ${next}`, inBooks);
     const bytes = await bytesOf(path);
     wholeBytes = bytes.lastIndexOf(lineFeed) + 1;
     if (wholeBytes < bytes.length && following !== undefined) {
