@@ -590,6 +590,7 @@ describe('the process', () => {
       'src/emulator/fault-answers.ts: spaces', // a compressed constant
       'src/fetch/decode-elsewhere.ts: decoder', // a thread without work
       'src/fetch/decode.ts: lastColumns', // memory without content
+      'src/serve/layout.ts: drawings', // pictures by their content, the last 60
       'src/warehouse/sql/sql-files.ts: builtIn', // texts that come with Costbook
       'src/warehouse/store/answer-cache.ts: program', // the name of this program
       'src/warehouse/store/database.ts: openFiles', // files that this process has open

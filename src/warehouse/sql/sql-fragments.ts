@@ -42,7 +42,7 @@ export async function includeFragments(
   for (const [index, line] of text.split('\n').entries()) {
     const place = `${path}:${index + 1}`;
     const asked = includeLine.exec(line)?.[1];
-    const name = asked === undefined ? undefined : (instead[asked] ?? asked);
+    const name = asked !== undefined && Object.hasOwn(instead, asked) ? instead[asked] : asked;
     if (name === undefined) {
       expanded.push({ line, place });
       continue;
