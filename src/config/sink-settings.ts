@@ -165,6 +165,7 @@ export function readSinkNames(
 /** Kinds of alerts about the data. Budget thresholds set their own severity; that of an anomaly depends on its size. */
 export const severityKinds = [
   'stale',
+  'account',
   'clock',
   'unproven',
   'silent',

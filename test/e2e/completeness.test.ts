@@ -239,6 +239,13 @@ test('an account that costbook.yaml no longer names holds nothing back; it count
   expect(await state()).toEqual(['2026-09-19T22:00:00Z', null, null]);
   await ingestOf('2026-09-22', 'acc_one');
   expect(await state()).toEqual(['2026-09-21T22:00:00Z', null, '2026-09-22T00:30:00Z']);
+  const alertsOn = async (day: string) => {
+    const answer = await runCli(['alert', '--dry-run', '--dir', dir, '--now', `${day}T00:40:00Z`]);
+    return answer.stdout.includes('acc_two since 2026-09-19T22:00:00Z are not recorded');
+  };
+  expect([await alertsOn('2026-09-22'), await alertsOn('2026-10-05'), await alertsOn('2026-10-07')]).toEqual([
+    ...[true, true, false],
+  ]);
   const rebuilt = await runCli(['rebuild', '--into', join(await newProject(), 'rebuilt.duckdb'), '--dir', dir]);
   expect(rebuilt).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('identical') });
   await ingestOf('2026-09-23', 'acc_one', 'acc_two');

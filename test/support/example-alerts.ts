@@ -64,6 +64,13 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
     platformAt: '2026-10-15T03:10:00Z',
     localAt: '2026-11-15T03:10:00Z',
   },
+  account: {
+    ...head,
+    key: 'account/acc_main',
+    kind: 'account',
+    severity: 'info',
+    ...{ endedAt: '2026-10-21T02:15:00Z', usualDaily: '145.2' },
+  },
   unproven: {
     ...head,
     key: 'unproven/acc_main',

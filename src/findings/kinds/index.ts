@@ -4,6 +4,7 @@ import type { NextStep } from '../../base/next-step.ts';
 import type { BudgetAlertFact } from '../budget-fact.ts';
 import type { Finding } from '../finding.ts';
 import type { DataKind, WordsOfKind } from '../kind.ts';
+import { account } from './account.ts';
 import { anomaly } from './anomaly.ts';
 import { books } from './books.ts';
 import { budget } from './budget.ts';
@@ -24,6 +25,7 @@ import { unproven } from './unproven.ts';
 /** Every kind of finding about the data, in the order in which they are looked for. A new kind is one file and a word here. */
 const kinds = [
   stale,
+  account,
   clock,
   unproven,
   silent,
