@@ -106,7 +106,8 @@ export interface OutgoingMessage extends Message {
 
 /** The line that counts the alerts that a message does not show; undefined if it shows all. */
 export function moreWords(message: OutgoingMessage, shown: number): string | undefined {
-  const hidden = message.summary === null ? entriesShown(message).length - shown : 0;
+  const isOfAlerts = message.summary === null && message.files === undefined;
+  const hidden = isOfAlerts ? entriesShown(message).length - shown : 0;
   const { anomalies = 0, resolved = 0, alerts = 0 } = message.left ?? {};
   if (hidden + alerts === 0) return leftWords(message);
   const all = hidden + anomalies + resolved + alerts;

@@ -52,6 +52,13 @@ test('a statement is mailed to those who subscribed, with its files, once for it
   expect(others).toEqual([]);
   expect(mail?.to).toEqual(['lead@example.com']);
   expect(mail?.subject).toContain('Statement of 2026-09 for Payments: 4.25 USD');
+  expect(mail?.text?.split(/\n+/).slice(0, 4)).toEqual([
+    'Statement of 2026-09 for Payments: 4.25 USD',
+    '2026-09 is not closed: the platform can still correct its costs.',
+    'You get this every month: "payments" in subscriptions of costbook.yaml.',
+    expect.stringMatching(/^Costbook 2026-10-06T02:15:00Z · project .* · complete through 2026-10-06T00:00:00Z/),
+  ]);
+  expect(mail?.html).not.toContain('more;');
   expect(mail?.attachments.map(({ filename }) => filename)).toEqual([
     'statement-Payments-2026-09.html',
     'statement-Payments-2026-09.xlsx',
