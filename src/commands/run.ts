@@ -13,6 +13,7 @@ import {
 import { type Failure, failuresOf, nextOfFirst, redactedFailures, textOf } from '../base/failure.ts';
 import { act } from '../base/next-step.ts';
 import { expectProject } from '../base/project-folder.ts';
+import { loadReadable } from '../config/index.ts';
 import {
   commandLineOf,
   farAheadMs,
@@ -76,6 +77,7 @@ export const runCommand: Command = {
     check();
     if (job === undefined) throw new UsageError(`${file.file}: not a valid job, for an unknown reason`);
     const steps = job.steps
+      .filter(({ name }) => name !== 'subscriptions' || only?.includes(name) || hasSubscriptions(context))
       .filter(({ name }) => (context.mistakes === undefined ? (only?.includes(name) ?? true) : name === 'alert'))
       .map((step) => withMonth(step, now));
     if (context.mistakes !== undefined && (isDry || steps.length === 0)) throw context.mistakes;
@@ -83,6 +85,12 @@ export const runCommand: Command = {
     return pinged(job, context, () => alertingWithoutBooks({ job, steps, slot, waitMs, context }));
   },
 };
+
+/** Whether a project has subscriptions: a step that has nothing to do is none, and is never left out because of others. */
+function hasSubscriptions({ dir, env, effects }: CommandContext): boolean {
+  const { subscriptions } = loadReadable({ dir, env, now: effects.now(), requireAccounts: false }).config;
+  return subscriptions === undefined || subscriptions.length > 0;
+}
 
 /** Pings the configured addresses when a run starts and ends; a failed ping is only a warning. */
 async function pinged(job: Job, context: CommandContext, run: () => Promise<number>): Promise<number> {

@@ -151,7 +151,12 @@ describe('while the warehouse is locked', () => {
     ({ dir, platform, holder, free } = await held(true));
     await mkdir(join(dir, 'jobs'));
     await writeFile(join(dir, 'jobs', 'budgets.yaml'), 'budgets: [{ name: all, period: monthly, amount: 5 USD }]\n');
-    await writeFile(join(dir, 'costbook.yaml'), 'sinks: { out: { type: log } }\n');
+    const mail = '{ type: email, host: 127.0.0.1, from: a@example.com, to: b@example.com, allowPrivateNetwork: true }';
+    const subscriptions = '{ all: { to: c@example.com, statement: {} } }';
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `sinks: { out: { type: log }, mail: ${mail} }\nsubscriptions: ${subscriptions}\nalerts: { notify: [out] }\n`,
+    );
   });
   afterAll(async () => {
     free();
@@ -174,6 +179,7 @@ describe('while the warehouse is locked', () => {
     alert: [],
     alerts: ['ack', 'stale/acc_one', '--until', '2026-09-30'],
     summarize: [],
+    subscriptions: [],
     restatements: [],
     verify: [],
     close: ['2026-09'],
