@@ -83,10 +83,8 @@ export function addSignIn(app: Hono<Env>, options: SignInOptions): void {
   app.get('/sign-in/provider', async (context) => {
     try {
       const { address, flow } = await inTurn(() => provider.begin(ownPage(context.req.query('to'))));
-      const secure = isEncrypted(originOf(context), options.address);
-      setCookie(context, flowCookie, flow, {
-        ...{ path: path(context), httpOnly: true, sameSite: 'Lax', secure, maxAge: flowSeconds },
-      });
+      const how = { path: path(context), sameSite: 'Lax', maxAge: flowSeconds } as const;
+      keepCookie(context, [flowCookie, flow], how, options.address);
       return context.redirect(address);
     } catch (error) {
       return failed(context, error);
@@ -154,23 +152,22 @@ function refusalWords(refusal: Refusal): string {
 
 /** Keeps in the browser when it looked. */
 export function rememberLook(context: Context<Env>, looked: string, address: string | undefined): void {
-  setCookie(context, lookedCookie, looked, {
-    path: context.get('base') || '/',
-    httpOnly: true,
-    sameSite: 'Lax',
-    secure: isEncrypted(originOf(context), address),
-    maxAge: lookedSeconds,
-  });
+  keepCookie(context, [lookedCookie, looked], { sameSite: 'Lax', maxAge: lookedSeconds }, address);
 }
 
 function keepSession(context: Context<Env>, { id, seconds }: StartedSession, { address }: SignInOptions): void {
-  setCookie(context, sessionCookie, id, {
-    path: context.get('base') || '/',
-    httpOnly: true,
-    sameSite: 'Strict',
-    secure: isEncrypted(originOf(context), address),
-    maxAge: seconds,
-  });
+  keepCookie(context, [sessionCookie, id], { sameSite: 'Strict', maxAge: seconds }, address);
+}
+
+/** A cookie of this dashboard, which scripts cannot read; `address` is the configured one. */
+function keepCookie(
+  context: Context<Env>,
+  [name, value]: readonly [string, string],
+  how: { readonly path?: string; readonly sameSite: 'Lax' | 'Strict'; readonly maxAge: number },
+  address: string | undefined,
+): void {
+  const secure = isEncrypted(originOf(context), address);
+  setCookie(context, name, value, { path: context.get('base') || '/', httpOnly: true, secure, ...how });
 }
 
 function foreign(context: Context<Env>): Response {
