@@ -7,7 +7,7 @@ import { sum } from './explored.ts';
 import { money, quantity } from './format.ts';
 import { type Column, named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
-import { monthAddress } from './month.ts';
+import { monthAddress, unknownBefore } from './month.ts';
 import type { Page, PageRequest } from './page.ts';
 import { textOf } from './resource-states.ts';
 
@@ -72,6 +72,7 @@ export async function changesPage(request: PageRequest): Promise<Page> {
   const day = formatInstant(since.at).slice(0, 10);
   const through = completeThrough === null ? since.at : Date.parse(completeThrough);
   const changed = months.filter((row) => days.some((each) => monthOf(each) === row['month']));
+  const [firstReadAt = ''] = months.map((row) => String(row['first_read_at'] ?? '')).sort();
   const { problems } = since;
   return {
     ...{ path: '/changes', title: 'Changes of the past', status: problems.length === 0 ? 200 : 400 },
@@ -80,6 +81,7 @@ export async function changesPage(request: PageRequest): Promise<Page> {
         ? `The platform changed nothing of the past ${since.words}.`
         : html`The platform changed <b>${money(cost, { isSigned: true })} USD</b> of the past ${since.words}: ${words}.`
     }</p>
+${unknownBefore(formatInstant(since.at), firstReadAt, 'any costs')}
 ${problems.map((problem) => html`<p class="state bad" role="alert">${problem}</p>`)}
 <section><form class="filters" method="get" action="/changes"><label><span>Changes since</span><input type="date" name="since" value="${day}"></label><button>Show</button></form></section>
 ${

@@ -77,7 +77,7 @@ ${
 }
 <section class="cards">${groupsTable(asked, explored)}
 <p class="empty">${windowWords(asked)}${directWords(asked, view.scope)}</p>
-${downloadLinks((format) => addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`))}</section>
+${downloadLinks((format) => addressOf(asked, { top: fewer ?? asked.top }, `/explore.${format}`), `Download a row per ${asked.step} and group`)}</section>
 ${await driversSection(view, asked)}`,
   };
 }

@@ -294,6 +294,12 @@ function correctionsTable({ corrections, name }: Month, way: 'in' | 'out'): Mark
   });
 }
 
+/** What is said where changes are shown from before the first reading of the costs. */
+export function unknownBefore(since: string, readAt: string, costs: string): Markup | '' {
+  if (since >= readAt) return '';
+  return html`<p class="empty">Nothing is known of changes before ${shownInstant(readAt)}, when the books first had ${costs}.</p>`;
+}
+
 function changesSection({ changes, since, name, row }: Month): Markup {
   const [first] = changes;
   const readAt = String(row['first_read_at'] ?? '');
@@ -308,6 +314,6 @@ function changesSection({ changes, since, name, row }: Month): Markup {
       ? undefined
       : ['Total', quantity(String(first['all_hours'])), money(String(first['all_cost']), { isSigned: true }), ''];
   return html`${table(`What the platform changed ${since.words}`, columns, changes, 'None.', foot, { most: 100 })}
-${since.from !== null && since.from < readAt ? html`<p class="empty">Nothing is known of changes before ${shownInstant(readAt)}, when the books first had costs of this month.</p>` : ''}${since.isWrong ? html`<p class="state bad" role="alert">Expected a day such as 2026-10-20.</p>` : ''}
+${since.from === null ? '' : unknownBefore(since.from, readAt, 'costs of this month')}${since.isWrong ? html`<p class="state bad" role="alert">Expected a day such as 2026-10-20.</p>` : ''}
 <form class="filters" method="get" action="${monthAddress(name)}"><label><span>Changes since</span><input type="date" name="since" value="${since.day ?? ''}"></label><button>Show</button></form>`;
 }

@@ -16,9 +16,9 @@ export function formatWord(format: PageFormat): string {
   return format === 'parquet' ? 'Parquet' : format.toUpperCase();
 }
 
-/** Links to the numbers of a page as files. */
-export function downloadLinks(address: (format: PageFormat) => string): Markup {
-  return html`<p class="actions">Download these numbers: ${pageFormats.map(
+/** Links to the numbers of a page as files; the words say which rows they have. */
+export function downloadLinks(address: (format: PageFormat) => string, words = 'Download these numbers'): Markup {
+  return html`<p class="actions">${words}: ${pageFormats.map(
     (format) => html`<a href="${address(format)}" download>${formatWord(format)}</a> `,
   )}</p>`;
 }

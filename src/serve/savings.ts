@@ -100,9 +100,9 @@ export async function savingsPage({ view }: PageRequest): Promise<Page> {
         ? 'Nothing is known that could be stopped.'
         : html`<b>You could save ${savedOf(total)} USD a month</b>: ${counted(priced.length - runaways, 'resource')} that nobody uses, and ${counted(runaways, 'resource')} above usual cost.`
     }</p>
-<section class="alerts">${table('What could be stopped', [costColumn, ...columnsFor(view)], priced, 'Everything that costs money is in use, as far as the books know.', [savedOf(total), 'Total', '', '', ''], { most: shown })}
+<section class="alerts">${table('What could be stopped', [costColumn, ...columnsFor(view)], priced, 'Everything that costs money is in use, as far as the books know.', [savedOf(total), 'Total', '', '', ''], { most: shown, hasFiles: true })}
 <p class="empty">A month is 730 hours at the rate of the last complete day. Of what is above usual cost, it has what a day now costs more, as forecasts do. Each resource counts once. ${through === null ? 'No complete day yet' : `Complete through ${shownInstant(through)}`}.</p>
-${downloadLinks((format) => `/savings.${format}`)}</section>
+${downloadLinks((format) => `/savings.${format}`, `Download all ${counted(rows.length, 'row')}`)}</section>
 ${others.length === 0 ? '' : html`<section class="alerts">${table('Images and snapshots that nobody needs', [sizeColumn, ...columnsFor(view).filter(({ head }) => head !== 'Owner')], others, '', undefined, { most: shown })}<p class="empty">Their cost is part of other costs, so it is in no total.</p></section>`}`,
   };
 }

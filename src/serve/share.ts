@@ -21,6 +21,8 @@ export async function sharePage({ query }: PageRequest): Promise<Page> {
     return value;
   };
   const [of, called, time] = [ownPage(take('of')).replace(/\?.*/s, ''), take(nameParameter), take('time')];
+  // A form sends the fields that nobody filled in, too.
+  for (const [name, value] of [...asked]) if (value === '') asked.delete(name, value);
   const shown = new URLSearchParams(asked);
   const range = Object.keys(ranges).find((name) => name === time);
   if (range !== undefined) {

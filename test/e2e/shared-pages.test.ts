@@ -159,6 +159,12 @@ describe('what changed in the past', () => {
     expect((await ask('/changes?since=yesterday')).status).toBe(400);
   });
 
+  test('says from when on changes are known, if it is asked for changes from before', async () => {
+    const unknown = 'Nothing is known of changes before 2026-';
+    expect(await textOf('/changes?since=2025-01-01')).toContain(unknown);
+    expect(await textOf('/changes?since=2026-10-03')).not.toContain(unknown);
+  });
+
   test('is counted from the last look of this browser, which the browser stores', async () => {
     const at = Date.parse('2026-10-03T00:30:00Z') / 1000;
     const answer = await ask('/', { accept: 'text/html', cookie: `costbook_looked=.${at}` });
@@ -185,6 +191,14 @@ describe('a view', () => {
     await writeFile(join(dir, 'views', 'teams-now.yaml'), decodeURIComponent(encoded));
     expect(await textOf('/')).toContain('<a href="/views/teams-now">Teams &lt;now&gt;</a>');
     expect((await ask('/views/teams-now')).status).toBe(200);
+  });
+
+  test('has a file without the fields of a form that nobody filled in', async () => {
+    const text = await textOf('/share?of=/explore&group=workspace&against=&resource_name=&where=&is=&called=Mine');
+    expect(text).toContain(
+      '<pre>title: &quot;Mine&quot;\npage: /explore\nparameters:\n  group: &quot;workspace&quot;\n</pre>',
+    );
+    expect(text).not.toContain('role="alert"');
   });
 
   test('has a file that says what its address says, whatever is in it', () => {
