@@ -5,9 +5,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { MachineError, UsageError } from '../base/errors.ts';
+import { linesIn } from '../base/lines.ts';
 import { act } from '../base/next-step.ts';
 import { type EngineSettings, engineFile } from '../config/index.ts';
 import { redactor } from '../text/redactor.ts';
@@ -136,7 +136,7 @@ async function readRows(output: Readable, file: string, mark: string): Promise<{
   let printed = '';
   let count = 0;
   let isWhole = false;
-  for await (const line of createInterface({ input: output, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesIn(output)) {
     if (line.startsWith(`${mark} `)) {
       const text = line.slice(mark.length + 1);
       if (text === 'end') isWhole = true;

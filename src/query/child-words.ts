@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { CostbookError, exitCodes, MachineError } from '../base/errors.ts';
+import { linesIn } from '../base/lines.ts';
 import type { Failure } from './question.ts';
 import { cutMessage } from './serve-parent.ts';
 
@@ -22,11 +22,11 @@ type End<T> = { readonly done: T } | { readonly failure: Failure };
 export async function readWords<T>(words: Readable, onEvent: (event: unknown) => void): Promise<End<T> | undefined> {
   let end: End<T> | undefined;
   let bytes = 0;
-  words.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
+  words.on('data', (chunk: string) => {
+    bytes += Buffer.byteLength(chunk);
     if (bytes > maxMessageBytes) words.destroy(new MachineError('a child process sent more than it may'));
   });
-  for await (const line of createInterface({ input: words, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesIn(words)) {
     if (line.length > maxLineLength) throw new MachineError('a child process sent more than it may');
     const read = wordsIn<T>(line);
     if ('event' in read) onEvent(read.event);

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 import { CostbookError, exitCodeOf, fullDiskOf, isSystemError, systemWords, UsageError } from '../base/errors.ts';
 import { faultAndStep } from '../base/failure.ts';
+import { linesIn } from '../base/lines.ts';
 import type { Parent, ServiceName, Services } from './protocol.ts';
 import type { Failure } from './question.ts';
 
@@ -34,16 +33,18 @@ export async function serveParent(services: Services): Promise<void> {
   const words = new Socket({ fd: 3 });
   const data = new Socket({ fd: 4 });
   for (const socket of [words, data]) socket.on('error', endAtOnce); // the parent is dead
-  const lines = createInterface({ input: process.stdin });
-  lines.once('close', () => {
-    abort.abort(new Error('the answer is no longer wanted'));
-    setTimeout(endAtOnce, graceMs);
-  });
+  const lines = linesIn(process.stdin);
   // A terminal sends its signals to the parent too, and the parent handles them.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-  const [line] = await once(lines, 'line');
+  const { value: line } = await lines.next();
+  if (line === undefined) return endAtOnce();
   const { reader, service, input } = JSON.parse(line) as { reader: string; service: ServiceName; input: never };
+  const leave = () => {
+    abort.abort(new Error('the answer is no longer wanted'));
+    setTimeout(endAtOnce, graceMs);
+  };
+  lines.next().then(leave, leave); // the parent says nothing more
   const parent: Parent = {
     signal: abort.signal,
     reader,

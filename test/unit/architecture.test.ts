@@ -666,6 +666,11 @@ describe('silent behavior of DuckDB', () => {
     }
   });
 
+  test('names have U+2028, at which readline of newer Node ends a line, so it reads only what a person types', () => {
+    expect(sourcesWith(/node:readline'\)/)).toEqual(['src/command-line/streams.ts']);
+    expect(sourcesWith(/import \{.*\} from 'node:readline'/)).toEqual([]);
+  });
+
   test('busy queries starve files and DNS, so windows load one at a time', () => {
     // The queue of the warehouse is the construction; every work of an ingest on the warehouse passes through it.
     expect(sourcesWith(/openExclusively\(\)/)).toEqual([

@@ -27,6 +27,11 @@ describe('of the words of a child', () => {
     });
   });
 
+  test('a name with signs that end a line elsewhere is whole', async () => {
+    const done = 'x\u2028y\u2029z\u0085\rü';
+    expect(await taken(JSON.stringify({ done }))).toEqual({ end: { done }, events: [] });
+  });
+
   test('none is a result if it died before', async () => {
     expect(await taken()).toEqual({ end: undefined, events: [] });
     expect(await taken('{"event":{}}')).toEqual({ end: undefined, events: [{}] });
