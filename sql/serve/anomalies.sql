@@ -40,5 +40,4 @@ where anomalies.is_notified
   and anomalies.state <> 'restated'
   and ($key is null or anomalies.anomaly_key = $key)
   and ($key_md5 is null or md5(anomalies.anomaly_key) = $key_md5)
-order by anomalies.state = 'open' desc, abs(anomalies.impact) desc, anomalies.anomaly_key
-limit 500;
+order by anomalies.state = 'open' desc, abs(anomalies.impact) desc, anomalies.anomaly_key;

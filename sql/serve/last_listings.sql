@@ -10,5 +10,4 @@ select
   resources
 from listings
 where is_last
-order by outcome = 'read', account, token_workspace nulls first, resource_type
-limit 100;
+order by outcome = 'read', account, token_workspace nulls first, resource_type;

@@ -1,4 +1,4 @@
---! about: The newest messages of alerts by sink, and what became of them.
+--! about: The messages of alerts by sink, newest first, and what became of them.
 select
   sink,
   kind,
@@ -9,5 +9,4 @@ select
   tries,
   reason
 from messages
-order by message_number desc
-limit 30;
+order by message_number desc;

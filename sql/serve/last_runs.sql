@@ -1,4 +1,4 @@
---! about: The last runs, newest first.
+--! about: All runs, newest first.
 select
   run_number,
   command,
@@ -8,5 +8,4 @@ select
   exit_code,
   error
 from runs
-order by run_number desc
-limit 20;
+order by run_number desc;

@@ -10,5 +10,4 @@ select
   next_step
 from run_steps
 where run_number in (select distinct run_number from run_steps order by run_number desc limit 3)
-order by run_number desc, position
-limit 60;
+order by run_number desc, position;

@@ -7,5 +7,4 @@ select
 from reconciliation
 where proven_at >= cast($since as timestamp)
 group by all
-order by day desc
-limit 30;
+order by day desc;

@@ -41,6 +41,9 @@ import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 
 const page = { path: '/anomalies' } as const;
+/** The page shows this many; the files have all. */
+const shown = 200;
+
 /** Unusual costs, open ones first, then by money. Reads all anomalies: for unrestricted viewers only. */
 export async function anomaliesPage(request: PageRequest): Promise<Page> {
   const { view } = request;
@@ -62,8 +65,9 @@ export async function anomaliesPage(request: PageRequest): Promise<Page> {
       listColumns,
       rows,
       'Nothing unusual was found. "costbook alert" looks for it; run it after each ingest.',
-    )}
-${rows.length === 500 ? html`<p class="empty">Only the first 500 are shown; "costbook report anomalies" has all.</p>` : ''}</section>
+      undefined,
+      { most: shown },
+    )}</section>
 ${exclusionsList(request)}`,
   };
 }

@@ -64,6 +64,8 @@ ${calendar}
       ],
       compared,
       'Nothing was compared in the last 90 days.',
+      undefined,
+      { most: 30 },
     )}</section>
 <section>${table(
       'Last runs',
@@ -80,6 +82,8 @@ ${calendar}
       ],
       runs,
       'Nothing has run yet.',
+      undefined,
+      { most: 20 },
     )}</section>
 <section>${table(
       'Steps of the last three jobs',
@@ -93,6 +97,8 @@ ${calendar}
       ],
       steps,
       'No job has run yet.',
+      undefined,
+      { most: 60 },
     )}</section>
 <section>${table(
       'Listings of resources',
@@ -107,6 +113,8 @@ ${calendar}
       ],
       listings,
       'No listing was read yet.',
+      undefined,
+      { most: 100 },
     )}</section>
 <section>${table(
       'Last messages to sinks',
@@ -120,6 +128,8 @@ ${calendar}
       ],
       messages,
       'No message was sent yet.',
+      undefined,
+      { most: 30 },
     )}</section>`,
   };
 }

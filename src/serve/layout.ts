@@ -357,14 +357,14 @@ export function table<T>(
   { facts = [], most = rows.length, hasFiles = false }: TableOptions = {},
 ): Markup {
   if (rows.length === 0) return html`<h2>${caption}</h2><p class="empty">${empty}</p>`;
-  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+  const cellsOf = (some: readonly T[]) => some.map((row) => columns.map(({ cell }) => cell(row)));
   return html`<div class="wide" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption>${caption}${facts.length === 0 ? '' : html`<span class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</span>`}</caption>
 <thead><tr>${columns.map(
     ({ head, isNumber, sort }) =>
       html`<th scope="col"${isNumber ? raw(' class="number"') : ''}${sort?.order === undefined ? '' : html` aria-sort="${sort.order}"`}>${sort === undefined ? head : html`<a href="${sort.address}" rel="nofollow">${head}</a>`}</th>`,
   )}</tr></thead>
-<tbody>${cells.slice(0, most).map(
+<tbody>${cellsOf(rows.slice(0, most)).map(
     (row) =>
       html`<tr>${row.map((cell, index) => html`<td${cellMarks(columns[index])}>${cell ?? ''}</td>`)}</tr>
 `,
@@ -374,5 +374,5 @@ ${
     ? ''
     : html`<tfoot><tr>${foot.map((text, index) => html`<td${cellMarks(columns[index])}>${text}</td>`)}</tr></tfoot>`
 }
-</table></div>${hasFiles ? '' : tableButtons({ caption, columns, rows: cells }, Math.min(most, rows.length))}`;
+</table></div>${hasFiles ? '' : tableButtons({ caption, columns, all: rows.length, rows: () => cellsOf(rows) }, most)}`;
 }

@@ -4,11 +4,12 @@ import { html, type Markup } from './markup.ts';
 import type { Download } from './page.ts';
 import { formatWord, type PageFormat, pageFormats, rowsFile } from './rows-file.ts';
 
-/** A table of a page, as its cells show it; `rows` are all of them, also if the page shows only the first. */
+/** A table of a page, as its cells show it; `rows` makes all of them, also if the page shows only the first. */
 export interface ShownTable {
   readonly caption: string;
   readonly columns: readonly { readonly head: Markup | string; readonly isNumber?: boolean }[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly all: number;
+  rows(): readonly (readonly Cell[])[];
 }
 
 export type Cell = Markup | string | number | null | undefined;
@@ -25,15 +26,14 @@ export async function withTables<T>(make: () => Promise<T>): Promise<{ made: T; 
 }
 
 /** Notes a table of the page that is made, and returns the buttons that download it. Nothing where no page is made. */
-export function tableButtons(shown: ShownTable, count: number): Markup | '' {
+export function tableButtons(shown: ShownTable, most: number): Markup | '' {
   const tables = pageTables.getStore();
   if (tables === undefined) return '';
   const slug = nameOf(shown.caption, '-').slice(0, 60) || 'table';
   let name = slug;
   for (let again = 2; tables.has(name); again += 1) name = `${slug}-${again}`;
   tables.set(name, shown);
-  const all = shown.rows.length;
-  const words = all > count ? `The first ${count} of ${all}; these files have all: ` : '';
+  const words = shown.all > most ? `The first ${most} of ${shown.all}; these files have all: ` : '';
   return html`<p class="files">${words}${pageFormats.map((format) => {
     const label = formatWord(format);
     return html`<button form="${formId}" name="table" value="${name}.${format}" aria-label="${label}: ${shown.caption}">${label}</button> `;
@@ -66,10 +66,11 @@ export function takeTable(query: URLSearchParams): { readonly name: string; read
  * with those words.
  */
 export async function tableFile(
-  { caption, columns, rows }: ShownTable,
+  { caption, columns, ...shown }: ShownTable,
   { name, format }: { readonly name: string; readonly format: PageFormat },
   { facts, signal }: { readonly facts: Readonly<Record<string, string>>; readonly signal: AbortSignal },
 ): Promise<Download> {
+  const rows = shown.rows();
   const made = (
     await Promise.all(
       columns.map(async ({ head, isNumber = false }, place) => {

@@ -395,23 +395,33 @@ function changeTable(data: StatementData, { changes }: LargestRows): Markup {
   );
 }
 
-function reconciliationTable({ reconciled }: StatementData): Markup {
+function reconciliationTable({ reconciled, owner }: StatementData): Markup {
+  const amounts: Column[] = [
+    moneyColumn('USD', 'cost'),
+    moneyColumn('Platform', 'platform_cost'),
+    moneyColumn('Difference', 'difference', true),
+    moneyColumn('Corrections', 'correction_cost', true),
+    moneyColumn('Invoiced', 'invoiced'),
+    moneyColumn('Billed', 'billed_cost'),
+  ];
   return table(
     'Reconciliation',
     [
       { head: 'Account', cell: (row) => name(row['account'], '') },
       { head: 'Hours proven', isNumber: true, cell: (row) => `${row['hours_proven']} of ${row['hours']}` },
       { head: 'Comparisons', isNumber: true, cell: (row) => String(row['comparisons']) },
-      moneyColumn('USD', 'cost'),
-      moneyColumn('Platform', 'platform_cost'),
-      moneyColumn('Difference', 'difference', true),
-      moneyColumn('Corrections', 'correction_cost', true),
-      moneyColumn('Invoiced', 'invoiced'),
-      moneyColumn('Billed', 'billed_cost'),
+      ...(owner === undefined ? amounts : []),
       { head: 'Proven', cell: ({ proven }) => (proven === true ? 'yes' : html`<span class="bad">NO</span>`) },
     ],
     reconciled,
-    { empty: 'The books have no account.', note: 'Each account as a whole, also in the statement of one owner.' },
+    {
+      empty: 'The books have no account.',
+      ...(owner === undefined
+        ? {}
+        : {
+            note: `Accounts are proven as a whole. Their amounts are not only those of ${shownName(owner)}, so they are not here.`,
+          }),
+    },
   );
 }
 

@@ -146,19 +146,22 @@ async function lineSheet(
   });
 }
 
-async function reconciliationSheet({ month }: StatementData, connection: Connection): Promise<Sheet> {
+/** An owner's statement says that the accounts are proven, and has none of their amounts. */
+async function reconciliationSheet({ month, owner }: StatementData, connection: Connection): Promise<Sheet> {
+  const amounts = 'cost platform_cost difference correction_cost invoiced invoice_difference billed_cost'.split(' ');
   return tableSheet({
     name: 'Reconciliation',
     result: await connection.stream(await builtInReport('reconciliation_summary'), { month: dayOf(month) }),
-    without: ['month'],
-    totals: ['cost', 'platform_cost', 'difference', 'correction_cost', 'invoiced', 'invoice_difference', 'billed_cost'],
+    without: ['month', ...(owner === undefined ? [] : [...amounts, 'tolerance'])],
+    totals: owner === undefined ? amounts : [],
   });
 }
 
-async function comparisonSheet({ month }: StatementData, connection: Connection): Promise<Sheet> {
+async function comparisonSheet({ month, owner }: StatementData, connection: Connection): Promise<Sheet> {
   return tableSheet({
     name: 'Comparisons',
     result: await streamed(connection, 'comparisons', { month: dayOf(month) }),
+    without: owner === undefined ? [] : ['largest_difference'],
     totals: [],
   });
 }

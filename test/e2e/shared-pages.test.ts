@@ -122,6 +122,17 @@ describe('every table of a page', () => {
     }
   });
 
+  test('has all rows in its file, also if the page shows the first only', async () => {
+    const runs = Array.from({ length: 23 }, (_, index) => ({ run_number: 1000 + index, command: 'ingest' }));
+    const long = await serve(await dashboardProject(dashboardBooks({ runs })));
+    const { text } = await long.get('/health');
+    const [, count] =
+      /The first 20 of (\d+); these files have all: <button [^>]*value="last-runs.csv"/.exec(text) ?? [];
+    const file = await long.get('/health?table=last-runs.csv');
+    expect(file.text.trimEnd().split('\r\n')).toHaveLength(Number(count) + 1);
+    expect(Number(count)).toBeGreaterThan(22);
+  });
+
   test('is the same in each format, with the parameters of its address', async () => {
     const path = '/explore?group=resource_name&workspace=south&table=by-resource';
     const rows = (await textOf(`${path}.csv`)).trimEnd().split('\r\n');

@@ -189,6 +189,14 @@ describe('a statement', () => {
     expect(JSON.stringify(own.get('By resource'))).not.toContain('onerror');
     const text = await readFile(join(folder, 'statement-Payments-2026-09.html'), 'utf8');
     expect(text).not.toContain('onerror');
+    // It says that the accounts are proven; what they cost as a whole is not for one owner.
+    expect([own.get('Reconciliation')?.[0], own.get('Comparisons')?.[0]]).toEqual([
+      ['Account', 'Hours', 'Hours proven', 'Proven', 'Compared at', 'Comparisons', 'Unproven comparisons', 'Closed at'],
+      ['Account', 'Check code', 'Comparisons', 'Matching'],
+    ]);
+    expect(text).toContain('Accounts are proven as a whole. Their amounts are not only those of Payments');
+    expect(text).not.toContain('11.03');
+    expect(page).toContain('<th scope="col" class="number">Billed</th>');
   });
 
   test('of an owner with a hostile name comes to no terminal as it is', async () => {
