@@ -158,16 +158,17 @@ function receiptOf({ answer, reason }: Extract<Attempt, { outcome: 'delivered' }
 
 /** Whether a failed message is never sent again. */
 function isGivenUp(
-  { outcome }: Attempt,
+  attempt: Attempt,
   { queuedAt, tried, sink }: PendingMessage,
   acting: ActingRules | undefined,
   { giveUpDays, now, tellOf }: Delivering,
 ): boolean {
-  if (outcome === 'delivered') return false;
+  if (attempt.outcome === 'delivered') return false;
+  if (attempt.isOver === true) return true;
   // Nothing can deliver it any more, and every night until it is given up would fail.
   if (tellOf(sink) === 'removed') return true;
   // The platform may have done it; and a paragraph of a model comes too late in the next run.
-  if (acting !== undefined && (outcome === 'unknown' || acting.isModel)) return true;
+  if (acting !== undefined && (attempt.outcome === 'unknown' || acting.isModel)) return true;
   // After a longer gap, the clock may have jumped: the days of attempts by one clock count.
   const isOld = (since: Instant) => now() >= since + giveUpDays * dayMs;
   return tried !== undefined && isOld(queuedAt) && isOld(tried.since) && !isOld(tried.last);

@@ -14,7 +14,7 @@ export {
   undeliveredIn,
 } from './notify.ts';
 export { readPictures, readSummaryPicture } from './pictures.ts';
-export { sinkOfSubscription } from './subscriptions.ts';
+export { askedBy, sinkOfSubscription } from './subscriptions.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export {
   aboveWords,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  askedBy,
   deliverAll,
   exitCodeOfDeliveries,
   loadAlertingConfig,
@@ -146,13 +147,19 @@ async function listSubscriptions(subscriptions: readonly Subscription[], context
   });
 }
 
-/** Throws UsageError that lists what the steps of subscriptions would reject. */
+/** Throws UsageError that lists what the steps of subscriptions would reject, and reports that are not about its period. */
 async function checkSubscriptions(subscriptions: readonly Subscription[], context: CommandContext): Promise<void> {
   const problems: string[] = [];
-  for (const { name, step, options: given } of subscriptions) {
+  for (const subscription of subscriptions) {
+    const { name, step, options: given, every } = subscription;
     try {
       const command = step === 'statement' ? statementCommand : (await import('./report.ts')).reportCommand;
       await command.check?.(inputOf({ name: step, options: given }), context);
+      const has = await parametersOf(subscription, context);
+      if ((every === 'day' || every === 'week') && has.includes('month') && !has.includes('from')) {
+        const found = `the report ${given['name']} is about a month: expected every: month or every: close`;
+        problems.push(`costbook.yaml: subscriptions.${name}: ${found}`);
+      }
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       problems.push(...error.mistakes.map(({ found }) => `costbook.yaml: subscriptions.${name}: ${found}`));
@@ -218,22 +225,25 @@ async function filesOf({ subscription, period, key }: Due, context: CommandConte
       path: join(folder, file.name),
     })),
     command: `costbook ${commandLineOf(asked)}`,
+    asked: askedBy(subscription),
   };
 }
 
 /** The step of a job that writes what is due. */
-async function stepOf(
-  { step, options: given }: Subscription,
-  period: CalendarPeriod,
-  { dir }: CommandContext,
-): Promise<Step> {
+async function stepOf(subscription: Subscription, period: CalendarPeriod, context: CommandContext): Promise<Step> {
+  const { step, options: given } = subscription;
   const month = { month: formatMonth(period.start) };
   if (step === 'statement') return { name: step, options: { ...given, ...month } };
-  const report = (await readReports(join(dir, 'sql'))).find(({ name }) => name === given['name']);
-  const has = report?.parameters.map(({ name }) => name) ?? [];
+  const has = await parametersOf(subscription, context);
   const [from = '', to = ''] = [period.start, period.end].map((at) => formatInstant(at).slice(0, 10));
   if (has.includes('from') && has.includes('to')) return { name: step, options: { ...given, from, to } };
   return { name: step, options: { ...given, ...(has.includes('month') ? month : {}) } };
+}
+
+/** The names of the parameters of its report; a statement has none. */
+async function parametersOf({ step, options: { name } }: Subscription, { dir }: CommandContext) {
+  const reports = step === 'report' ? await readReports(join(dir, 'sql')) : [];
+  return reports.find((report) => report.name === name)?.parameters.map((parameter) => parameter.name) ?? [];
 }
 
 interface Wrote {

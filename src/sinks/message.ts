@@ -64,6 +64,8 @@ export interface MailedFiles {
   readonly files: readonly { readonly name: string; readonly path: string }[];
   /** The command that writes them again. */
   readonly command: string;
+  /** What its subscription asked for. */
+  readonly asked: string;
 }
 
 /** A chart of a message, as its numbers: it is drawn when it is sent. */

@@ -22,6 +22,8 @@ export type Attempt =
       readonly reason: string;
       /** Whether another attempt in this run may help. */
       readonly isPassing: boolean;
+      /** Whether no later run may send it either. */
+      readonly isOver?: true;
       /** How long the sink asked to wait. */
       readonly retryAfterMs?: number | undefined;
     };

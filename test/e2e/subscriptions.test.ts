@@ -36,11 +36,14 @@ async function project(...subscriptions: string[]) {
   await cp(loaded, dir, { recursive: true });
   const smtp = await startSmtp();
   const mail = `{ type: email, host: 127.0.0.1, port: ${smtp.port}, tls: none, from: a@example.com, to: everybody@example.com, allowPrivateNetwork: true }`;
-  const lines = ['subscriptions:', ...subscriptions.map((line) => `  ${line}`), 'sinks:', `  mail: ${mail}`];
-  await writeFile(join(dir, 'costbook.yaml'), `${lines.join('\n')}\n`);
+  const settings = (...given: readonly string[]) => {
+    const lines = ['subscriptions:', ...given.map((line) => `  ${line}`), 'sinks:', `  mail: ${mail}`];
+    return writeFile(join(dir, 'costbook.yaml'), `${lines.join('\n')}\n`);
+  };
+  await settings(...subscriptions);
   const run = (...args: string[]): Promise<Ended> => runCli(['subscriptions', '--dir', dir, '--now', night, ...args]);
   const sent = () => Promise.all(smtp.mails.map(async ({ to, data }) => ({ ...(await PostalMime.parse(data)), to })));
-  return { dir, smtp, run, sent };
+  return { dir, smtp, settings, run, sent };
 }
 
 const statement = 'payments: { to: lead@example.com, statement: { owner: Payments } }';
@@ -105,6 +108,19 @@ test('a mail that fails is sent by the next run, and stops neither others nor al
   expect((await sent()).map(({ to }) => to)).toEqual([['boss@example.com'], ['lead@example.com']]);
 });
 
+test('a mail that waits goes to nobody whose subscription asks for something else since', async () => {
+  const { run, smtp, settings, sent } = await project(statement);
+  smtp.trouble.push({ at: 'DATA', does: '451 later', times: 9 });
+  expect((await run()).exitCode).toBe(8);
+  smtp.trouble.length = 0;
+  await settings('payments: { to: new@example.com, statement: { owner: Platform } }');
+  const { exitCode, stdout, stderr } = await run();
+  expect({ exitCode, stdout }).toMatchObject({ exitCode: 8, stdout: expect.stringContaining('dead') });
+  expect(stderr).toContain('the subscription asks for something else since');
+  expect((await run()).exitCode).toBe(0);
+  expect(await sent()).toEqual([]);
+});
+
 test('a subscription that cannot be written is named, and the others are sent', async () => {
   const { run, sent } = await project('none: { to: x@example.com, statement: { owner: Nobody } }', statement);
   const { exitCode, stderr } = await run();
@@ -126,6 +142,7 @@ test('a file that is gone before its mail was sent is named', async () => {
 
 test.each([
   ['day: { to: a@example.com, every: day, statement: {} }', 'costbook.yaml:2:36: every: a statement is about a month'],
+  ['x: { to: a@example.com, every: week, report: { name: cost_by_workspace } }', 'cost_by_workspace is about a month'],
   ['x: { to: a@example.com, report: { name: no_such_report } }', 'no_such_report'],
   ['x: { to: a@example.com, sink: pager, statement: {} }', '"pager"'],
   ['x: { to: a@example.com }', 'exactly one of report'],
