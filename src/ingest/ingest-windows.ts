@@ -156,10 +156,15 @@ class WindowsIngest {
     this.#progress();
     const settled = await Promise.allSettled(
       planned.map((plan, rank) =>
-        whenFree(() => this.#ingestWindow(plan, rank), this.#signal).catch((error: unknown) => {
-          if (!this.#signal.aborted) this.#abort.abort(error);
-          throw error;
-        }),
+        whenFree(() => this.#ingestWindow(plan, rank), this.#signal)
+          .catch((error: unknown) => {
+            if (!this.#signal.aborted) this.#abort.abort(error);
+            throw error;
+          })
+          .finally(() => {
+            // However the first window ends, the others wait for it no longer.
+            if (rank === 0) this.#roleLearnt.resolve();
+          }),
       ),
     );
     for (const stage of this.#idleStages) stage.close();
@@ -179,8 +184,7 @@ class WindowsIngest {
 
   async #ingestWindow(plan: PlannedWindow, rank: number): Promise<void> {
     const { warehouse } = this.#options.tools;
-    const isFirst = rank === 0;
-    if (!isFirst) await this.#roleLearnt.promise;
+    if (rank !== 0) await this.#roleLearnt.promise;
     this.#signal.throwIfAborted();
     // The first answers have set a fast clock back: these hours have not begun.
     if (plan.window.start > this.#options.tools.effects.now()) {
@@ -202,7 +206,6 @@ class WindowsIngest {
       this.#idleStages.push(stage);
       this.#pagesOfFinished.push(this.#pages.get(rank) ?? 0);
       this.#pages.delete(rank);
-      if (isFirst) this.#roleLearnt.resolve();
     }
   }
 

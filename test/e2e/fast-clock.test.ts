@@ -130,6 +130,22 @@ describe.concurrent('a clock that is a month ahead', () => {
     expect(check.stdout).toContain('pass  coverage_has_no_hole\n');
   });
 
+  test('and that one account has set right leaves another account, which has not begun, complete', async () => {
+    const dir = await newProject();
+    const { platform } = await platformAt('2026-09-10T03:30:00Z');
+    platform.accounts = ['acc_one', 'acc_two'];
+    platform.facts = platform.facts.flatMap((fact) => platform.accounts.map((account) => ({ ...fact, account })));
+    const accounts = platform.accounts.map((id) => `  - { id: ${id}, since: 2026-09-01 }\n`).join('');
+    await writeFile(
+      join(dir, 'costbook.yaml'),
+      `url: ${platform.url}\ntoken: ${platform.tokens.admin}\nconcurrency: 1\naccounts:\n${accounts}`,
+    );
+    const env = { COSTBOOK_URL: '', COSTBOOK_TOKEN: '', COSTBOOK_ACCOUNT: '', COSTBOOK_SINCE: '' };
+    const fast = await ingest(dir, platform, { now: '2027-03-10T03:30:00Z', env });
+    expect(fast.exitCode).toBe(0);
+    expect(fast.accounts.map(({ completeThrough }) => completeThrough)).toEqual(Array(2).fill('2026-09-10T01:00:00Z'));
+  });
+
   test('and is then set days too far back is not called right, until it is', async () => {
     const dir = await newProject();
     const { platform } = await platformAt('2026-09-10T03:30:00Z');
