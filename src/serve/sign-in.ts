@@ -68,8 +68,8 @@ export function addSignIn(app: Hono<Env>, options: SignInOptions): void {
   });
   app.post('/sign-out', (context) => {
     if (isForeign(originOf(context), options.hosts)) return foreign(context);
-    access.signOut(getCookie(context, sessionCookie) ?? '');
-    deleteCookie(context, sessionCookie, { path: context.get('base') || '/' });
+    access.signOut(sessionOf(context, options) ?? '');
+    deleteCookie(context, sessionCookie, { path: context.get('base') || '/', ...ofSession(context, options) });
     return context.redirect(`${context.get('base')}/sign-in`, 303);
   });
   if (provider === undefined) return;
@@ -106,11 +106,12 @@ export function addSignIn(app: Hono<Env>, options: SignInOptions): void {
 }
 
 /** Lets in whom the settings name, and sends people without a session to the page on which they sign in. */
-export function identify({ access, settings, urls }: SignInOptions): MiddlewareHandler<Env> {
+export function identify(options: SignInOptions): MiddlewareHandler<Env> {
+  const { access, settings, urls } = options;
   const { userHeader, groupsHeader } = settings;
   return async (context, next) => {
     const header = (name: string | undefined) => (name === undefined ? undefined : context.req.header(name));
-    const session = getCookie(context, sessionCookie);
+    const session = sessionOf(context, options);
     const viewer = access.viewerOf({
       ...{ authorization: header('authorization'), session, user: header(userHeader), groups: header(groupsHeader) },
     });
@@ -155,15 +156,32 @@ export function rememberLook(context: Context<Env>, looked: string, address: str
   keepCookie(context, [lookedCookie, looked], { sameSite: 'Lax', maxAge: lookedSeconds }, address);
 }
 
-function keepSession(context: Context<Env>, { id, seconds }: StartedSession, { address }: SignInOptions): void {
-  keepCookie(context, [sessionCookie, id], { sameSite: 'Strict', maxAge: seconds }, address);
+function keepSession(context: Context<Env>, { id, seconds }: StartedSession, options: SignInOptions): void {
+  const how = { sameSite: 'Strict', maxAge: seconds, ...ofSession(context, options) } as const;
+  keepCookie(context, [sessionCookie, id], how, options.address);
+}
+
+/** Where it can be, the session is in a `__Host-` cookie, which no neighbouring host and no plain http can set. */
+function ofSession(context: Context<Env>, { address }: SignInOptions): { readonly prefix?: 'host' } {
+  return !context.get('base') && isEncrypted(originOf(context), address) ? { prefix: 'host' } : {};
+}
+
+function sessionOf(context: Context<Env>, options: SignInOptions): string | undefined {
+  const session = getCookie(context, sessionCookie, 'host');
+  // A proxy may not say that the browser came by https.
+  return session ?? (ofSession(context, options).prefix === 'host' ? undefined : getCookie(context, sessionCookie));
 }
 
 /** A cookie of this dashboard, which scripts cannot read; `address` is the configured one. */
 function keepCookie(
   context: Context<Env>,
   [name, value]: readonly [string, string],
-  how: { readonly path?: string; readonly sameSite: 'Lax' | 'Strict'; readonly maxAge: number },
+  how: {
+    readonly path?: string;
+    readonly sameSite: 'Lax' | 'Strict';
+    readonly maxAge: number;
+    readonly prefix?: 'host';
+  },
   address: string | undefined,
 ): void {
   const secure = isEncrypted(originOf(context), address);

@@ -225,6 +225,29 @@ describe('a dashboard with access tokens', () => {
     expect((await served.get('/', { cookie: 'costbook_session=guess' })).status).toBe(401);
   });
 
+  test('by https keeps the session in a cookie that only this host can set, and takes no other', async () => {
+    const served = guardedServer;
+    const https = { 'x-forwarded-proto': 'https' };
+    const signIn = (headers: Record<string, string>) =>
+      fetch(`${served.url}/sign-in`, {
+        ...{ method: 'POST', redirect: 'manual', headers, body: new URLSearchParams({ token: tokens.ALL_TOKEN }) },
+      });
+    const made = (await signIn(https)).headers.get('set-cookie') ?? '';
+    expect(made).toMatch(/^__Host-costbook_session=.*Path=\/; HttpOnly; Secure; SameSite=Strict/);
+    const [cookie = ''] = made.split(';');
+    expect((await served.get('/', { ...https, cookie })).status).toBe(200);
+    expect((await served.get('/', { cookie })).status).toBe(200);
+    const [plain = ''] = ((await signIn({})).headers.get('set-cookie') ?? '').split(';');
+    expect((await served.get('/', { ...https, cookie: plain })).status).toBe(401);
+    const out = await fetch(`${served.url}/sign-out`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { ...https, cookie },
+    });
+    expect(out.headers.get('set-cookie')).toMatch(/^__Host-costbook_session=; .*Secure/);
+    expect((await served.get('/', { ...https, cookie })).status).toBe(401);
+  });
+
   test('slows down whoever guesses tokens, and lets right tokens in meanwhile', async () => {
     const served = await guardedDashboard();
     const statuses = [];
