@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { LockedError, UnprovenError } from '../base/errors.ts';
+import { act } from '../base/next-step.ts';
 import { atOnce } from './at-once.ts';
 import { type Lease, type LeaseTimes, leaseName, takeLease, usualLeaseTimes } from './lease.ts';
 import { type ExportContent, type NamedFile, planMirror, type RemoteState } from './mirror-plan.ts';
@@ -13,6 +14,8 @@ export interface ExportToMirror {
   readonly content: ExportContent;
   /** The folder in the store, below the store's prefix. */
   readonly remote: string;
+  /** What tells its books from others; undefined if that is not known. */
+  readonly books?: string | undefined;
   /** The files that a stored manifest names. Throws if it is none of ours. */
   filesOf(manifest: string): readonly NamedFile[];
 }
@@ -34,12 +37,14 @@ export interface MirrorOptions {
 }
 
 const filesAtOnce = 3;
+/** The label of a manifest that tells its books from others. */
+const booksLabel = 'costbook-books';
 
 /**
  * Brings an export to a store: sends the files that differ, then the manifest, then removes what it no longer names. A
  * reader finds each object whole, old or new, and everything that a manifest names. Only one publisher at a time works
  * in a folder. If this process dies, the next run continues from what was sent and removes the rest. Throws LockedError
- * if somebody else publishes there, and what the store throws.
+ * if somebody else publishes there, UnprovenError if the export there is of other books, and what the store throws.
  */
 export async function mirrorExport(
   store: ObjectStore,
@@ -53,6 +58,7 @@ export async function mirrorExport(
   if (stored?.text === content.manifest && running === undefined) {
     return { sent: 0, bytes: 0, removed: 0, isUnchanged: true };
   }
+  if (stored !== undefined) await expectOwn(store, manifestKey, asked.books);
   const lease = await takeLease(store, leaseKey, options.signal, options.times ?? usualLeaseTimes);
   let isFinished = false;
   try {
@@ -77,6 +83,20 @@ export async function mirrorExport(
   }
 }
 
+/** Throws UnprovenError for the manifest of other books: each project would remove what the other one sent. */
+async function expectOwn(store: ObjectStore, manifestKey: string, books: string | undefined): Promise<void> {
+  const found = (await store.describe(manifestKey))?.labels[booksLabel];
+  if (found === undefined || books === undefined || found === books) return;
+  throw new UnprovenError(
+    `${store.url}/${manifestKey} is of other books, expected these. Nothing was sent or removed`,
+    {
+      next: act(
+        'name a prefix that no other project uses. If these books replace the others, first remove that object.',
+      ),
+    },
+  );
+}
+
 /** One publication, under its lease. */
 class Mirror {
   readonly #store: ObjectStore;
@@ -94,7 +114,11 @@ class Mirror {
     this.#asked = asked;
     this.#lease = lease;
     this.#options = options;
-    this.#labels = { 'costbook-export': encodeURIComponent(asked.remote), 'costbook-run': lease.run };
+    const { remote, books } = asked;
+    this.#labels = {
+      ...{ 'costbook-export': encodeURIComponent(remote), 'costbook-run': lease.run },
+      ...(books === undefined ? {} : { [booksLabel]: books }),
+    };
   }
 
   async run(): Promise<Mirrored> {

@@ -4,8 +4,9 @@ import type { ProjectContext } from '../base/project-context.ts';
 import { contentOfExport, filesOfManifest, type PublishedPlace } from '../reports/exports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
+import { nameOfBooks } from '../warehouse/journal/index.ts';
 import { holdFolder } from '../warehouse/store/index.ts';
-import { type Mirrored, mirrorExport } from './mirror.ts';
+import { type ExportToMirror, type Mirrored, mirrorExport } from './mirror.ts';
 import { openStore, type StorePlace } from './open-store.ts';
 import type { ObjectStore } from './store.ts';
 
@@ -31,11 +32,12 @@ export async function sendExports(
     if (isStrictlyBelow(root, reportFolder) && isStrictlyBelow(root, folder)) continue;
     throw new Error(`${reportFolder} and ${folder} are not below the folder of all exports`);
   }
+  const books = await nameOfBooks(context.dir);
   const store = await openStore(place, context);
   try {
     for (const each of published) {
       const remote = relative(root, each.folder).split(sep).join('/');
-      const mirrored = await sendExport(store, each, remote, context);
+      const mirrored = await sendExport(store, each, { remote, books }, context);
       if (!context.json) await context.write(`${describe(forTerminal(`${store.url}/${remote}`), mirrored)}\n`);
     }
   } finally {
@@ -52,7 +54,7 @@ function isStrictlyBelow(root: string, folder: unknown): boolean {
 async function sendExport(
   store: ObjectStore,
   { reportFolder, folder }: PublishedPlace,
-  remote: string,
+  to: Pick<ExportToMirror, 'remote' | 'books'>,
   { signal, tell, progress }: SendingContext,
 ): Promise<Mirrored> {
   // Another process that writes this export would replace files while they are sent.
@@ -62,7 +64,7 @@ async function sendExport(
     if (content === undefined) throw new UsageError(`${folder} has no manifest any more: run the report again`);
     return await mirrorExport(
       store,
-      { folder, content, remote, filesOf: (text) => filesOfManifest(content.manifestName, text) },
+      { folder, content, ...to, filesOf: (text) => filesOfManifest(content.manifestName, text) },
       { signal, tell, progress },
     );
   } finally {

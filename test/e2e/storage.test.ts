@@ -247,6 +247,20 @@ describe.skipIf(program === undefined)('two publishers', () => {
     await faulty.close();
   });
 
+  test('of other books replace and remove nothing of each other', async () => {
+    const store = await open({});
+    const [own, other] = [
+      { ...(await exportOf(before)), books: 'a' },
+      { ...(await exportOf(after)), books: 'b' },
+    ];
+    await mirrorExport(store, own, options);
+    expect(await exitCodeOfMirror(mirrorExport(store, other, options))).toMatch(
+      /^4 .*lake\/_manifest is of other books/,
+    );
+    expect(await mirrorExport(store, own, options)).toMatchObject({ isUnchanged: true });
+    expect(await mirrorExport(store, { ...other, books: 'a' }, options)).toMatchObject({ sent: 2, removed: 1 });
+  });
+
   test('one that was paused finds its lease gone and mixes nothing', async () => {
     const faulty = await startFaultyStore(server.url);
     const prefix = newPrefix();

@@ -253,7 +253,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'warehouse/watch',
     'yaml',
   ],
-  storage: ['config', 'reports/exports', 'warehouse/store'],
+  storage: ['config', 'reports/exports', 'warehouse/journal', 'warehouse/store'],
   workbook: [],
   'reports/formats': ['currency', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store', 'workbook'],
   'reports/questions': ['anomalies', 'reports/formats', 'warehouse/ledger', 'warehouse/sql', 'warehouse/store'],

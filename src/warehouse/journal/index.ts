@@ -1,2 +1,2 @@
-export { JournalLossError, journalFault, journalFolder } from './journal.ts';
+export { JournalLossError, journalFault, journalFolder, nameOfBooks } from './journal.ts';
 export { closeGaps, type LostEvents } from './journal-gaps.ts';

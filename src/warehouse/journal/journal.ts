@@ -332,6 +332,19 @@ export async function journalFiles(folder: string): Promise<readonly { name: str
     .sort((a, b) => a.first - b.first);
 }
 
+/** What tells books from others: the hash of their first event, which copies and backups of them share. Undefined before it. */
+export async function nameOfBooks(dir: string): Promise<string | undefined> {
+  const folder = journalFolder(dir);
+  const [first] = await journalFiles(folder);
+  const bytes = first && (await bytesOf(join(folder, first.name)));
+  const end = bytes?.indexOf(lineFeed) ?? -1;
+  return end < 0
+    ? undefined
+    : createHash('sha256')
+        .update(bytes?.subarray(0, end) ?? '')
+        .digest('hex');
+}
+
 /** The end of a journal. */
 interface Tail {
   readonly events: NumberedEvent[];
