@@ -9,7 +9,7 @@ import {
 } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget, carriedIn, scopeWords, unitOf } from '../budgets/rules/index.ts';
 import { daysLeft, othersOf } from '../budgets/show/index.ts';
-import { isReached, limitOf, type PartSpend, shareOf } from '../budgets/spend/index.ts';
+import { isReached, limitOf, type PartSpend } from '../budgets/spend/index.ts';
 import { burnUp, type Chart, exactBurnUp, monthKeys, monthSoFar, pageTheme } from '../charts/index.ts';
 import { groupedAmount, moneyOf, moneyText, rounded, usdUnit } from '../money/money.ts';
 import { toSaveDaily } from '../outlook/index.ts';
@@ -17,7 +17,7 @@ import { counted } from '../text/counted.ts';
 import { dayMs, formatInstant, shownInstant } from '../time/time.ts';
 import { shownSql } from './books/index.ts';
 import { readBooksState } from './books-state.ts';
-import { amountCell, budgetKey, stateWords } from './budget-words.ts';
+import { amountCell, budgetKey, shareWords, stateWords } from './budget-words.ts';
 import { refusal } from './child-work.ts';
 import { type Filters, only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
@@ -169,7 +169,7 @@ function pastTable(
         head: 'Share',
         isNumber: true,
         cell: ({ period, spent }) =>
-          html`<span class="${spent > amountIn(budget, period.name) ? 'state bad' : ''}">${shareOf(budget, period, spent)} %</span>`,
+          html`<span class="${spent > amountIn(budget, period.name) ? 'state bad' : ''}">${shareWords(budget, period, spent)}</span>`,
       },
     ],
     past,
@@ -200,7 +200,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
 <div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
     spent === undefined
       ? ''
-      : html` ${unit}<div class="note">${shareOf(budget, period, spent)} % of ${shown(limit)}${carriedWords(budget, period.name)}; ${unspent !== undefined && unspent < 0n ? html`${shown(-unspent)} over` : html`${shown(unspent ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
+      : html` ${unit}<div class="note">${shareWords(budget, period, spent)} of ${shown(limit)}${carriedWords(budget, period.name)}; ${unspent !== undefined && unspent < 0n ? html`${shown(-unspent)} over` : html`${shown(unspent ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
@@ -215,7 +215,7 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
           ? 'pace not known'
           : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
         : html`the forecast has ${shown(within + (daily ?? 0n))} ${unit} a day for them, ${shown(within)} a day stays within`
-  }${line.state === 'OK' || line.state === undefined || per !== undefined ? '' : html`. Next: see <a href="/savings">what could be stopped</a>, or raise the budget`}</div></dd></div>
+  }${line.state === 'OK' || line.state === undefined || per !== undefined ? '' : html`. Next: see <a href="/savings">what could be stopped</a>, or raise the budget${forecast.kind === 'forecast' && forecast.mean > limit ? html` to about ${shown(forecast.mean)}, as forecast` : ''}`}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shownAt(completeThrough)}</div></dd></div>
 </dl>`;
 }
@@ -246,7 +246,7 @@ function partsSection({ budget, spend }: BudgetWithStored): Markup | string {
       {
         head: 'Share of the budget',
         isNumber: true,
-        cell: (part: PartSpend) => (part.spent === undefined ? '' : `${shareOf(budget, period, part.spent)} %`),
+        cell: (part: PartSpend) => (part.spent === undefined ? '' : shareWords(budget, period, part.spent)),
       },
     ],
     [...parts, ...rest],
@@ -416,7 +416,7 @@ From ${from.slice(0, 10)} through ${to.slice(0, 10)}.${
       { head: 'Period', cell: ({ period }) => html`<span class="state">${period}</span>` },
       { head: 'Spent', isNumber: true, cell: ({ spent }) => (spent === null ? 'not known' : money(spent, { unit })) },
       { head: 'Budget', isNumber: true, cell: (row) => money(row.amount, { unit }) },
-      { head: 'Share', isNumber: true, cell: ({ share }) => (share === null ? '' : `${share} %`) },
+      { head: 'Share', isNumber: true, cell: ({ share }) => (share === null ? '' : `${share.slice(0, -1)} %`) },
       {
         head: 'State',
         cell: ({ state }) =>

@@ -2,6 +2,7 @@ import type { BudgetWithStored } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget, unitOf } from '../budgets/rules/index.ts';
 import { shareOf } from '../budgets/spend/index.ts';
 import { moneyText, usdUnit } from '../money/money.ts';
+import type { CalendarPeriod } from '../time/time.ts';
 import { type Figure, money } from './format.ts';
 import { named } from './layout.ts';
 import { html, type Markup } from './markup.ts';
@@ -20,11 +21,16 @@ export function amountCell(budget: Budget, whole: bigint, isNamed = true, figure
   return isNamed && unit !== usdUnit ? html`${shown} ${unit}` : shown;
 }
 
+/** The spent share of the amount, with one decimal as every share of a page. */
+export function shareWords(budget: Budget, period: CalendarPeriod, spent: bigint): string {
+  return `${shareOf(budget, period, spent, 1)} %`;
+}
+
 /** The share of the amount, as a number and a bar. */
 export function shareCell({ budget, spend: { spent, period } }: BudgetWithStored): Markup | string {
   if (spent === undefined) return '';
-  const share = shareOf(budget, period, spent);
-  return html`<span class="share">${share} %<meter min="0" max="100" low="80" high="99.99" optimum="0" value="${Math.max(0, Math.min(100, Number(share)))}" aria-label="Spent share of ${named(budget.name, '')}"></meter></span>`;
+  const share = shareWords(budget, period, spent);
+  return html`<span class="share">${share}<meter min="0" max="100" low="80" high="99.99" optimum="0" value="${Math.max(0, Math.min(100, Number.parseFloat(share)))}" aria-label="Spent share of ${named(budget.name, '')}"></meter></span>`;
 }
 
 /** The state in words, with the day on which the amount is expected to be reached. */

@@ -364,15 +364,18 @@ export function isForecastAsked({ thresholds }: Budget): boolean {
 }
 
 /**
- * The spent share of a budget's amount, in percent with two decimals: `82.35`. It is rounded, but not up to the amount or a
- * threshold that is not reached.
+ * The spent share of a budget's amount, in percent, by default with two decimals: `82.35`. It is rounded, but not up to the amount
+ * or a threshold that is not reached.
  */
-export function shareOf(budget: Budget, period: CalendarPeriod, spent: bigint): string {
+export function shareOf(budget: Budget, period: CalendarPeriod, spent: bigint, decimals = 2): string {
   const amount = amountIn(budget, period.name);
-  const nearest = rounded(spent * 10_000n, amount);
+  const scale = 10n ** BigInt(decimals);
+  const nearest = rounded(spent * 100n * scale, amount);
   const limits = [hundredPercent, ...budget.thresholds.flatMap(({ at }) => ('percent' in at ? [at.percent] : []))];
-  const isTooMuch = limits.some((limit) => spent * hundredPercent < amount * limit && nearest * 100n >= limit);
-  return decimalOfWhole(isTooMuch ? nearest - 1n : nearest, 2);
+  const isTooMuch = limits.some(
+    (limit) => spent * hundredPercent < amount * limit && nearest * hundredPercent >= limit * 100n * scale,
+  );
+  return decimalOfWhole(isTooMuch ? nearest - 1n : nearest, decimals);
 }
 
 /**
