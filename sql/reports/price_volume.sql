@@ -6,6 +6,7 @@
 --! important: resource_name, change, workspace, billing_dimension, cost, base_cost, price_effect, volume_effect,
 --! important: account
 -- For each dimension of each resource, price is (rate - base_rate) * usage and volume is base_rate * (usage - base_usage).
+-- Where further units cost as much as before, the price is the same, and a free allowance was used up or left: all is volume.
 -- All parts add up to the change exactly: the column rounding has what rounding the two effects to twelve decimals leaves.
 -- An unfinished month is compared with the same hours of the base month.
 with months as (
@@ -112,6 +113,25 @@ rates as (
     end as base_rate
   from whole_numbers
 ),
+-- What one more unit costs, over the hours with a cost: a free allowance does not change it. Null where all hours have the same usage.
+slopes as (
+  select
+    hourly_costs.series_id,
+    regr_slope(cast(hourly_costs.cost as double), cast(hourly_costs.usage as double)) filter (
+      hourly_costs.bucket_start >= of_series.compared_start and hourly_costs.bucket_start < of_series.compared_end
+    ) as slope,
+    regr_slope(cast(hourly_costs.cost as double), cast(hourly_costs.usage as double)) filter (
+      hourly_costs.bucket_start >= of_series.base_start and hourly_costs.bucket_start < of_series.base_end
+    ) as base_slope
+  from hourly_costs
+  join of_series using (series_id)
+  join rates using (series_id)
+  where hourly_costs.cost > 0
+    and abs(cast(rates.rate - rates.base_rate as double)) > 0.005 * abs(cast(rates.base_rate as double))
+    and hourly_costs.bucket_start >= cast(least($month, $base) as timestamp)
+    and hourly_costs.bucket_start < cast(greatest($month, $base) as timestamp) + interval 1 month
+  group by hourly_costs.series_id
+),
 priced as (
   select
     lines.series_id,
@@ -127,9 +147,11 @@ priced as (
     -- a change counts as cost without usage.
     greatest(
       abs(cast(rates.rate as double)), abs(cast(rates.base_rate as double))
-    ) * greatest(cast(lines.usage as double), cast(lines.base_usage as double)) < 1e12 as is_priced
+    ) * greatest(cast(lines.usage as double), cast(lines.base_usage as double)) < 1e12 as is_priced,
+    coalesce(slopes.slope > 0 and slopes.slope < 1e12 and abs(slopes.slope - slopes.base_slope) <= 0.005 * slopes.slope, false) as is_same_price
   from lines
   join rates using (series_id)
+  left join slopes using (series_id)
 ),
 effects as (
   select
@@ -141,11 +163,12 @@ effects as (
     base_cost,
     base_rate,
     case
-      when rate is not null and base_rate is not null and is_priced
+      when rate is not null and base_rate is not null and is_priced and not is_same_price
         then cast((rate - base_rate) * usage as decimal(38, 12))
       else 0
     end as price_effect,
     case
+      when rate is not null and base_rate is not null and is_priced and is_same_price then metered_cost - base_metered_cost
       when rate is not null and base_rate is not null and is_priced
         then cast(base_rate * (usage - base_usage) as decimal(38, 12))
       else 0

@@ -14,6 +14,7 @@ const same: Readonly<Record<string, SqlType | undefined>> = {
   count: bigint,
   bool_and: { kind: 'boolean' },
   bool_or: { kind: 'boolean' },
+  regr_slope: { kind: 'double' },
 };
 
 const others: readonly string[] = [
@@ -86,7 +87,10 @@ function aggregateOf(
   context: Context,
 ): Aggregate | undefined {
   if (first === undefined) return undefined;
-  if (Object.hasOwn(same, name)) return { text: `${name}(${distinct}${first.text})`, type: same[name] ?? first.type };
+  if (Object.hasOwn(same, name)) {
+    const all = second === undefined ? first.text : `${first.text}, ${second.text}`;
+    return { text: `${name}(${distinct}${all})`, type: same[name] ?? first.type };
+  }
   switch (name) {
     case 'sum': {
       const { type } = first;

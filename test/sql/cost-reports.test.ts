@@ -480,6 +480,33 @@ describe('price_volume', () => {
     ],
     ['free and still free', [{ usage: '10' }], [{ usage: '20' }], ['0', '0', '0', '0', '0', '0', '0']],
     [
+      // 4 units an hour are free, and each further one costs 1.
+      'the same price above a free allowance: all is volume',
+      [
+        { cost: '1', usage: '5' },
+        { cost: '2', usage: '6' },
+        { cost: '0', usage: '3' },
+      ],
+      [
+        { cost: '6', usage: '10' },
+        { cost: '8', usage: '12' },
+      ],
+      ['11', '0', '11', '0', '0', '0', '0'],
+    ],
+    [
+      'another price above a free allowance',
+      [
+        { cost: '1', usage: '5' },
+        { cost: '2', usage: '6' },
+        { cost: '0', usage: '3' },
+      ],
+      [
+        { cost: '2', usage: '5' },
+        { cost: '4', usage: '6' },
+      ],
+      ['3', '3.642857142857', '-0.642857142857', '0', '0', '0', '0'],
+    ],
+    [
       'a negative price',
       [{ cost: '-2', usage: '10' }],
       [{ cost: '-6', usage: '30' }],
