@@ -1,4 +1,11 @@
 export type { Delivery } from './deliver.ts';
+export {
+  dueSubscriptions,
+  mailsOfSubscriptions,
+  parametersOfReport,
+  periodsOfSubscriptions,
+  type WrittenFiles,
+} from './due-subscriptions.ts';
 export { type Evaluated, evaluateAlerts } from './evaluate.ts';
 export { maxAlertsOfAgent, messageEntry, newMessage } from './message.ts';
 export {
@@ -14,7 +21,6 @@ export {
   undeliveredIn,
 } from './notify.ts';
 export { readPictures, readSummaryPicture } from './pictures.ts';
-export { askedBy, sinkOfSubscription } from './subscriptions.ts';
 export { readCostSummary, type SummaryPeriod, summaryWindows } from './summary.ts';
 export {
   aboveWords,
