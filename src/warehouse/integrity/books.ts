@@ -2,7 +2,15 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ChangedFileError, DamagedFileError, LockedError } from '../../base/errors.ts';
 import type { Instant } from '../../time/time.ts';
-import { createPast, type HoursBetween, presentCatalog, setAsOf, setHours, viewsOfPast } from '../store/as-of.ts';
+import {
+  createPast,
+  type HoursBetween,
+  ownersOnce,
+  presentCatalog,
+  setAsOf,
+  setHours,
+  viewsOfPast,
+} from '../store/as-of.ts';
 import type { Connection, Database, LazyViews, OpenOptions, Reachable } from '../store/connection.ts';
 import { expectFile, openDatabase } from '../store/database.ts';
 import { lazyViews } from '../store/lazy-views.ts';
@@ -95,7 +103,11 @@ export async function openBooks(
     return connection;
   }
   try {
-    if (moment !== undefined) views = lazyViews(await viewsOfPast({ isClose }), await database.connect());
+    if (moment !== undefined) {
+      const maker = await database.connect();
+      views = lazyViews(await viewsOfPast({ isClose }), maker);
+      if (isOfHours) await ownersOnce(maker, views, moment);
+    }
     return {
       connection: await connectToHours({ from: undefined, to: undefined }, signal),
       connectToHours,

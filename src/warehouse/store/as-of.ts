@@ -2,7 +2,7 @@ import { formatInstant, type Instant } from '../../time/time.ts';
 import { ledgerTables } from '../sql/ledger-tables.ts';
 import { readSql, readSqlFolder, type SqlFile } from '../sql/sql-files.ts';
 import { lastSeenOf, makeAsOfView } from '../sql/statements.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, LazyViews } from './connection.ts';
 
 /** The catalog name of the file itself when a query answers as of an instant. */
 export const presentCatalog = 'present';
@@ -47,6 +47,13 @@ export async function viewsOfPast({ isClose }: { readonly isClose: boolean }): P
 export async function setAsOf(connection: Connection, asOf: Instant): Promise<void> {
   await connection.run(await readSql('as_of', 'instant'), { as_of: formatInstant(asOf) });
   await connection.seal();
+}
+
+/** Finds the owners out once, for all hours: each view that names them would do it again. */
+export async function ownersOnce(maker: Connection, views: LazyViews, asOf: Instant): Promise<void> {
+  await maker.run(await readSql('as_of', 'instant'), { as_of: formatInstant(asOf) });
+  await views.make('allocation_owners');
+  await maker.run(await readSql('as_of', 'owners_once'));
 }
 
 /** The hours from one instant on, before another; undefined for no limit. */

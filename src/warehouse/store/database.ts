@@ -21,6 +21,9 @@ import {
   writersSpillName,
 } from './spill.ts';
 
+/** Answers from smaller files are short: a second thread costs them a tenth more CPU. */
+const smallBytes = 64 * 1024 * 1024;
+
 /** What a database that nobody queries keeps at most, in MB. */
 const leastMemoryMb = 32;
 
@@ -83,7 +86,8 @@ async function open(file: string, options: OpenOptions, attached: string): Promi
   const fail = noting(asOurError(file, options, state), (found) => {
     damage ??= found;
   });
-  const threads = { alone: threadsFor(true), usual: options.threads ?? threadsFor(readOnly) };
+  const isSmall = readOnly && ((await stat(attached).catch(() => undefined))?.size ?? smallBytes) < smallBytes;
+  const threads = { alone: threadsFor(true), usual: options.threads ?? (isSmall ? 1 : threadsFor(readOnly)) };
   await removeOldSpill(folder);
   const spill = readOnly
     ? join(await spillRoom(folder), readersSpillName(options.reader))
