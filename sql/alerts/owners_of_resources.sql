@@ -1,19 +1,21 @@
---! about: Who owns each of the resources $asked on its day, by the current allocation rules; without a row if nobody does, or
---! about: if several do.
+--! about: Who owns each of the resources, or the workspaces, $asked on its day, by the current allocation rules; without a row if
+--! about: nobody does, or if several do.
 --! grain: place
 with asked as (
   select asked.place as place, asked.account as account, asked.resource_uuid as resource_uuid,
-    cast(asked.day as timestamp) as day_start
+    asked.workspace as workspace, cast(asked.day as timestamp) as day_start
   from (
     select unnest(
-      from_json($asked, '[{"place": "INTEGER", "account": "VARCHAR", "resource_uuid": "VARCHAR", "day": "VARCHAR"}]')
+      from_json($asked, '[{"place": "INTEGER", "account": "VARCHAR", "resource_uuid": "VARCHAR",
+        "workspace": "VARCHAR", "day": "VARCHAR"}]')
     ) as asked
   )
 ),
 members as materialized (
   select asked.place, asked.day_start, series.series_id
   from asked
-  join series on series.account = asked.account and series.resource_uuid = asked.resource_uuid
+  join series on series.account = asked.account
+    and (series.resource_uuid = asked.resource_uuid or series.workspace = asked.workspace)
 )
 select members.place, cast(any_value(owners.owner) as varchar) as owner
 from members

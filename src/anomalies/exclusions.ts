@@ -71,8 +71,7 @@ export function excludedWords({ until, reason }: ExcludedBy): string {
 
 /** An exclusion as a line: its scope, its end and its reason. Pure. */
 export function exclusionWords({ scope, until, reason }: Exclusion, now: Instant): string {
-  const end =
-    until === null ? '' : hasExpired({ until }, now) ? `, ended on ${until} and no longer acts` : `, through ${until}`;
+  const end = until === null ? '' : hasExpired({ until }, now) ? `, ended on ${until}` : `, through ${until}`;
   return `${scopeWords(scope)}${end}: ${oneLine(reason, maxReason)}`;
 }
 

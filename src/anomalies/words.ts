@@ -1,3 +1,4 @@
+import { act, handedOver, type NextStep } from '../base/next-step.ts';
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
 import {
   cents,
@@ -26,8 +27,7 @@ import { pressedSentences } from './pressed-budgets.ts';
 export interface AnomalyWords {
   readonly title: string;
   readonly sentences: readonly string[];
-  /** What to do. */
-  readonly next?: string;
+  readonly next?: NextStep;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
   readonly list: { readonly label: string; readonly items: readonly string[] } | undefined;
 }
@@ -54,7 +54,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
       ...otherBudgetsNamed(fact.budgets ?? []),
       ...(fact.isOver && fact.anomaly !== 'missing' ? ['It has ended.'] : []),
     ],
-    next: [nextWords(fact), ...silenceWords(fact)].join(' '),
+    next: stepOf(fact, silenceWords(fact)),
     fields: [
       ...fieldsOf(fact),
       ...fieldOf('Last message', noticeWords(fact)),
@@ -115,7 +115,7 @@ export function anomalyOverWords(fact: AnomalyFact): AnomalyWords {
       sentences: [
         `Total difference: ${usd(fact.impact, true)}${rateWords(fact)}. Costbook reports it again only if it changes.`,
       ],
-      next: nextWords(fact),
+      next: stepOf(fact),
     };
   }
   const verb = fact.anomaly === 'drop' ? 'has costs again' : 'is back to its usual cost';
@@ -132,7 +132,7 @@ function titleOf(fact: AnomalyFact): string {
   const when = `${anomalySpan(fact)}${monthEndWords(fact)}`;
   switch (anomaly) {
     case 'new':
-      return `${amount} for ${subject}, which is new, ${when}`;
+      return `${amount} for ${subject}, never billed for ${billedWords(fact)} before, ${when}`;
     case 'drop': {
       if (isCredit(fact))
         return `${subject} was credited ${amountOf(fact.cost)} more than it cost ${dayWords(firstDay, lastDay)}`;
@@ -148,7 +148,7 @@ function titleOf(fact: AnomalyFact): string {
     case 'spike':
     case 'step':
     case 'dip':
-      return `${usual} for ${subject} ${when}`;
+      return `${usual}${mainDriver(fact) !== undefined && hasOthers(fact) ? ', mostly' : ''} for ${subject} ${when}`;
     case 'missing':
       return `${usual} ${when}: the recurring cost of ${subject} did not come`;
   }
@@ -265,14 +265,13 @@ function drivenWords(fact: AnomalyFact): string {
           ? placeOf(fact)
           : placesOf(fact.parts)
         : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
-  const several = new Set(fact.parts?.map(({ billingDimension }) => billingDimension)).size;
-  const billed = `${several > 1 ? `${several} billing dimensions` : dimensionWords(fact)} of ${of}`;
+  const billed = `${billedWords(fact)} of ${of}`;
+  const hasStopped = fact.isOver || isUsualSince(fact);
+  // The title counts from the first unusual day.
   const since =
-    firstHour === null
+    firstHour === null || firstHour.slice(0, 10) < fact.firstDay
       ? ''
-      : firstHour.slice(0, 10) < fact.firstDay
-        ? `; it began about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC, and ${dayWords(fact.firstDay, fact.lastDay)} was the first unusual day`
-        : `, ${fact.isOver ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC`;
+      : `, ${hasStopped ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC${fact.isOver || !hasStopped ? '' : '; since then its cost was usual again'}`;
   const direction = isUp ? 'up' : 'down';
   if (anomaly === 'drop' && !isCredit(fact)) {
     const until =
@@ -296,6 +295,23 @@ function drivenWords(fact: AnomalyFact): string {
   return `Price and usage both changed (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
 }
 
+/** `compute runtime`, or `2 billing dimensions`. */
+function billedWords(fact: AnomalyFact): string {
+  const several = new Set(fact.parts?.map(({ billingDimension }) => billingDimension)).size;
+  return several > 1 ? `${several} billing dimensions` : dimensionWords(fact);
+}
+
+/** Whether a day after its last one is complete, though it is not over yet. */
+function isUsualSince({ isOver, lastDay, hours, completeThrough }: AnomalyFact): boolean {
+  if (isOver || hours !== undefined || completeThrough === null) return false;
+  return Date.parse(completeThrough) >= Date.parse(lastDay) + 48 * hourMs;
+}
+
+/** Whether its amount is not that of its main driver alone. */
+function hasOthers({ parts, drivers, impact }: AnomalyFact): boolean {
+  return parts === undefined && driverItems(drivers, impact).length > 1;
+}
+
 /** What was billed, in words: `compute runtime` for `agent_compute_runtime_gbs` of agents. */
 function dimensionWords({ billingDimension, resourceType }: AnomalyFact): string {
   if (billingDimension === null) return 'no billing dimension';
@@ -309,25 +325,32 @@ function placeOfWorkspace({ workspace, parts }: AnomalyFact): string {
   return workspaces.size > 1 ? `${workspaces.size} workspaces` : (workspace ?? 'no workspace');
 }
 
-function nextWords(fact: AnomalyFact): string {
+/** The owner acts, if one is known. What is said to Costbook, its operator says. */
+function stepOf(fact: AnomalyFact, more: readonly string[] = []): NextStep {
+  return { ...act([adviceOf(fact), ...more].join(' ')), by: fact.owner };
+}
+
+function adviceOf(fact: AnomalyFact): string {
   const { anomaly, isUp, billingDimension } = fact;
   if (anomaly === 'price') {
-    return 'Act: compare the price with your contract. "costbook report price_volume" lists it by resource.';
+    return 'compare the price with your contract. "costbook report price_volume" lists it by resource.';
   }
   const main = mainDriver(fact);
   if (main === undefined) {
-    return `Act: check what the ${fact.parts === undefined ? 'resources' : 'parts'} below have in common. No single resource drives it.`;
+    return `check what the ${fact.parts === undefined ? 'resources' : 'parts'} below have in common. No single resource drives it.`;
   }
   const name = nameOf(main);
-  if (isCredit(fact)) return `Act: check what the credit of ${name} is for.`;
-  if (anomaly === 'missing') return `Act: check whether ${name} has run.`;
+  if (isCredit(fact)) return `check what the credit of ${name} is for.`;
+  if (anomaly === 'missing') return `check whether ${name} has run.`;
   if (anomaly === 'drop') {
-    return `Act: check whether ${name} was meant to stop. If not, start it again. If it was, run "costbook alerts ack ${shellWord(fact.key)} --as expected".`;
+    return `check whether ${name} was meant to stop. If not, start it again. If it was, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, fact.owner)}.`;
   }
-  if (!isUp) return `Act: check whether ${name} was meant to cost less.`;
-  if (billingDimension?.includes('_storage_') === true) return `Act: check what ${name} stores.`;
-  if (anomaly === 'new') return `Act: check who runs ${name}, and whether it is meant to run.`;
-  return `Act: check what ${name} runs and when; stop what should not run.`;
+  if (!isUp) return `check whether ${name} was meant to cost less.`;
+  if (billingDimension?.includes('_storage_') === true) return `check what ${name} stores.`;
+  if (anomaly === 'new') return `check who runs ${name}, and whether it is meant to run.`;
+  return isUsualSince(fact)
+    ? `find out what ${name} ran then, so that it does not come again.`
+    : `check what ${name} runs and when; stop what should not run.`;
 }
 
 /** How to raise the bar, and to what. Lower costs have none: they are reported once. */
@@ -341,8 +364,10 @@ function silenceWords(fact: AnomalyFact): string[] {
   return [
     ...(ended === undefined
       ? []
-      : [`If "${ended.reason}" goes on, give that exclusion a later day in jobs/budgets.yaml.`]),
-    `${later}, run "costbook alerts ack ${shellWord(fact.key)} --as expected". ` +
+      : [
+          `If "${ended.reason}" goes on, ${handedOver('give that exclusion a later day in jobs/budgets.yaml', fact.owner)}.`,
+        ]),
+    `${later}, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, fact.owner)}. ` +
       `Costbook then reports it again only above about ${bar} a day.`,
   ];
 }
@@ -353,8 +378,7 @@ function fieldsOf(fact: AnomalyFact): AnomalyWords['fields'] {
   const days = `${firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`}${until}`;
   const total = costSoFar ?? cost;
   // Beside drivers and all others, the title names one resource: the amounts are of all.
-  const whose =
-    fact.parts === undefined && driverItems(fact.drivers, impact).length > 1 ? ` of every ${placeOf(fact)}` : '';
+  const whose = hasOthers(fact) ? ` of every ${placeOf(fact)}` : '';
   const usual = fact.anomaly === 'new' ? 'nothing' : exactly(usualOf(fact, total));
   return [
     { label: 'Cost', value: `${usd(total)}${whose}, ${days}` },

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { linesOf } from './lines.ts';
 import { act, asClause, asSentence, type NextStep, repair, stepSentence } from './next-step.ts';
@@ -361,13 +362,36 @@ export function adviceOf(error: unknown): NextStep | undefined {
   const { code, path, syscall } = error;
   if (code === 'EROFS') return act(`${path ?? 'the disk'} is read-only: make it writable.`);
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) {
-    return act(`give the user that runs Costbook access to ${accessTo(error)}.`);
+    return act(`let the user who runs Costbook${userWords()} read and write ${accessTo(error)}.`);
   }
-  const where = path === undefined ? 'is in the place of' : `at or above ${path} is in the place of`;
-  const repairing = 'move it away, then run "costbook repair".';
-  if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir'))
-    return act(`a file ${where} a folder: ${repairing}`, 'repair');
-  return code === 'EISDIR' ? act(`a folder ${where} a file: ${repairing}`, 'repair') : undefined;
+  if (code === 'ENOTDIR' || (code === 'EEXIST' && syscall === 'mkdir')) return moveAway(fileAbove(path), 'folder');
+  return code === 'EISDIR' ? moveAway(path, 'file') : undefined;
+}
+
+/** `move /books/exports away ("mv …"): a folder must be in its place.` */
+function moveAway(path: string | undefined, expected: 'file' | 'folder'): NextStep {
+  const how = path === undefined ? 'it away' : `${path} away ("mv ${path} ${path}.old")`;
+  return act(`move ${how}: a ${expected} must be in its place.`);
+}
+
+/** The file that is in the place of a folder: the path, or what it is below. */
+function fileAbove(path: string | undefined): string | undefined {
+  for (let at = path; at !== undefined && at !== dirname(at); at = dirname(at)) if (isFile(at)) return at;
+  return path;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch {
+    return false; // missing, or below a file
+  }
+}
+
+/** ` (id 1000)`; empty where users have no ids. */
+function userWords(): string {
+  const id = process.getuid?.();
+  return id === undefined ? '' : ` (id ${id})`;
 }
 
 /** What must be writable: for a new name, the folders that have or get it. */

@@ -5,7 +5,12 @@ export interface NextStep {
   readonly words: string;
   /** The commands that the words name: `repair`, `run nightly`. Left out if they name none. */
   readonly runs?: readonly string[];
+  /** Who takes it: `team Data`. Left out if it is the operator of Costbook. */
+  readonly by?: string | undefined;
 }
+
+/** Who takes a step that names nobody: its commands run where Costbook runs. */
+const operator = 'operator of Costbook';
 
 /** A step that somebody must take, and the commands that its words name. */
 export function act(words: string, ...runs: readonly string[]): NextStep {
@@ -37,9 +42,20 @@ export function redactedStep(step: NextStep, redact: (text: string) => string): 
   return { ...step, words: redact(step.words) };
 }
 
-/** `Wait: the next run catches up.` */
-export function nextWords({ who, words }: NextStep): string {
-  return `${who}: ${words}`;
+/** Nobody must act. */
+export function noAction(words = ''): NextStep {
+  return { who: 'No action needed', words };
+}
+
+/** `Act (operator of Costbook): run "costbook repair".`, or `Wait: the next run catches up.` */
+export function nextWords({ who, words, by = operator }: NextStep): string {
+  if (who === 'Act') return `${who} (${by}): ${words}`;
+  return words === '' ? `${who}.` : `${who}: ${words}`;
+}
+
+/** What somebody else than the operator of Costbook has the operator do: `have the operator of Costbook raise the budget`. */
+export function handedOver(words: string, by: string | undefined): string {
+  return by === undefined ? words : `have the ${operator} ${words}`;
 }
 
 /** The words of a step as a sentence of its own. */
@@ -181,14 +197,15 @@ export function unprovenStepAfter(windows: readonly DifferingWindow[], { isConfi
   const longest = longestDiffering(windows);
   const { nights = 0, failingSince } = longest ?? {};
   if (longest === undefined || nights === 0) return unprovenStep;
-  const send = `send the platform's support what "costbook sql 'from reconciliation where not proven'" prints.`;
-  const since = failingSince === undefined ? '' : `, since the night of ${failingSince}`;
-  const counted = `${longest.start}/${longest.end} has differed longest${since}`;
-  return nights >= nightsOfWaiting
-    ? act(`${send} ${counted}: on ${nights} nights.`)
-    : wait(
-        `the next run fetches these hours again. ${counted} (night ${nights} of ${nightsOfWaiting}). If it still differs on night ${nightsOfWaiting}, ${send}`,
-      );
+  const send = `send the platform's support what "costbook sql 'from reconciliation where not proven'" prints`;
+  if (nights >= nightsOfWaiting) {
+    const since = failingSince === undefined ? '' : `, since the night of ${failingSince}`;
+    return act(`${send}. ${longest.start}/${longest.end} has differed longest${since}: on ${nights} nights.`);
+  }
+  const left = nightsOfWaiting - nights;
+  return wait(
+    `the next run fetches these hours again. If they still differ ${left === 1 ? 'then' : `after ${left} more nights`}, ${send}.`,
+  );
 }
 
 /** The next step if this machine's clock is more than an hour ahead of the platform's, or behind it. */

@@ -111,7 +111,7 @@ export async function faultsOfJobFiles(
   const rates = mistakesIn(() => currency && readRates(currency, dir));
   const ofRates = {
     ...{ error: rates, step: stepOfAlert(rates), alert: alertKey },
-    effect: `there are no amounts in ${currency?.code}; amounts in USD are right`,
+    effect: `there are no amounts in ${currency?.code}, the second currency; amounts in USD are right`,
   };
   return Object.entries({ jobs: ofJobs, budgets: ofBudgets, allocation: ofAllocation, currency: ofRates }).flatMap(
     ([subject, faults]) => {

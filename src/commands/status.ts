@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { aboveWords, countWords } from '../alerts/index.ts';
 import { exitCodes } from '../base/errors.ts';
 import { firstOf } from '../base/failure.ts';
-import { nextWords } from '../base/next-step.ts';
+import { asClause, asSentence, nextWords } from '../base/next-step.ts';
 import { loadConfig } from '../config/index.ts';
 import { isRefusedClose } from '../findings/index.ts';
 import { age, ageBeyond, keysOf, type Problem, restatedDays, type Status } from '../health/index.ts';
@@ -82,26 +82,35 @@ function datedWords(asOf: string | undefined, { accounts }: Status): string {
 }
 
 const proven = 'The books are proven and fresh.';
+const notProven = 'not everything in the books is proven and fresh';
 
 /** The answer to the question whether the numbers can be trusted. */
 function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): string {
-  if (!isTrustworthy) return paint('red', paint('bold', 'NO: not everything in the books is proven and fresh.'));
+  if (!isTrustworthy) {
+    const worst = problems.find(({ isUntrusted, headline }) => isUntrusted || headline !== undefined) ?? problems[0];
+    return paint('red', paint('bold', forTerminal(`NO: ${asSentence(worst?.headline ?? worst?.found ?? notProven)}`)));
+  }
   // Who reads the first line alone must not think that all is well.
   const unchecked = alerts.list.filter(({ cannotRun }) => cannotRun).length;
   const urgent = [
     ...(unchecked > 0 ? [`${counted(unchecked, 'check')} cannot run`] : []),
     ...(problems.some(({ key }) => key === 'run/ingest') ? ['the last ingest failed'] : []),
-    ...(alerts.critical > 0
-      ? [`${counted(alerts.critical, 'critical alert')} ${alerts.critical === 1 ? 'is' : 'are'} open`]
-      : []),
+    ...alerts.list.filter(({ severity, cannotRun }) => severity === 'critical' && !cannotRun).map(({ title }) => title),
   ];
-  if (urgent.length > 0) return paint('red', paint('bold', `ALERT: ${urgent.join(', and ')}. ${proven}`));
-  const isToDo = problems.some(({ next }) => next.who === 'Act');
-  const warnings = alerts.list.filter(({ severity }) => severity === 'warning').length;
-  if (isToDo) return paint('yellow', paint('bold', `ALERT: something is to be done. ${proven}`));
-  return warnings > 0
-    ? paint('yellow', paint('bold', `YES, with ${counted(warnings, 'warning')}. ${proven}`))
+  if (urgent.length > 0) return paint('red', paint('bold', `ALERT: ${firstWords(urgent)} ${proven}`));
+  const toDo = problems.filter(({ next }) => next.who === 'Act').map(({ found }) => found);
+  if (toDo.length > 0) return paint('yellow', paint('bold', `ALERT: ${firstWords(toDo)} ${proven}`));
+  const warnings = alerts.list
+    .filter(({ severity, needsNothing }) => severity === 'warning' && !needsNothing)
+    .map(({ title }) => title);
+  return warnings.length > 0
+    ? paint('yellow', paint('bold', `YES, with a warning: ${firstWords(warnings)} ${proven}`))
     : paint('green', paint('bold', 'YES: everything in the books is proven and fresh.'));
+}
+
+/** The first of several findings, and how many more there are, as a sentence. */
+function firstWords([first = '', ...others]: readonly string[]): string {
+  return forTerminal(asSentence(`${asClause(first)}${others.length === 0 ? '' : ` (and ${others.length} more)`}`));
 }
 
 function describe(status: Status, now: Instant, paint: Paint): string {
@@ -127,7 +136,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
       `  complete through   ${completeThrough ?? 'nothing yet'}` +
         `${completeThrough === null ? '' : paint('dim', `  ${tooOld ? ageBeyond(completeThrough, now, freshnessHours) : age(completeThrough, now)} ago`)}` +
         `${tooOld ? paint('red', '  TOO OLD') : ''}` +
-        `${account.isConfigured ? '' : '  (no longer in costbook.yaml: its newer costs are not loaded. If it shall stay, put it back)'}`,
+        `${account.isConfigured ? '' : '  (no longer in costbook.yaml)'}`,
       `  settled through    ${settledThrough ?? 'nothing yet'}`,
       `  first hour         ${account.firstCovered ?? 'nothing yet'}`,
       `  last read as       ${account.role ?? 'not known yet'}`,
@@ -160,8 +169,9 @@ function describe(status: Status, now: Instant, paint: Paint): string {
     const hours = counted(restated.hours, 'hourly cost');
     const but =
       closed === null ? 'all numbers include it' : 'open months include it, and closed months stay as they were closed';
+    const parts = restated.months.map(({ month, cost }) => `${usd(cost, true)} in ${month}`).join(', ');
     lines.push(
-      `in the last ${restatedDays} days the platform corrected ${hours} of ${restated.firstDay}${restated.lastDay === restated.firstDay ? '' : ` to ${restated.lastDay}`} by ${usd(restated.cost, true)} in all. No action needed: ${but} ("costbook restatements" lists them by month)`,
+      `in the last ${restatedDays} days the platform corrected ${hours}: ${parts}. No action needed: ${but} ("costbook restatements" lists them)`,
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))

@@ -7,6 +7,8 @@ export type BudgetAlertFact = Omit<BudgetFact, 'state'> & {
   readonly revision?: string | undefined;
   /** Reported anomalies in the spend, or in what its forecast is made from, the largest first; missing if there are none. */
   readonly unusual?: readonly UnusualCost[] | undefined;
+  /** Who owns what costs more than usual now, or else the costs of its scope: `team Data`; missing if nobody is known. */
+  readonly owner?: string | undefined;
   /** Where its period ends; undefined if that is unknown, or if it is over. */
   readonly end?: BudgetEnd | undefined;
   /** The period before, if this one has just begun. */

@@ -1,3 +1,4 @@
+import { type NextStep, noAction } from '../base/next-step.ts';
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import { inUnit, moneyOf, percentOf, roughly } from '../money/money.ts';
 import { nowWords } from '../text/through.ts';
@@ -9,7 +10,7 @@ export interface BudgetOutlook {
   readonly short: string | undefined;
   readonly sentences: readonly string[];
   /** Undefined if there is something to do. */
-  readonly next: string | undefined;
+  readonly next: NextStep | undefined;
 }
 
 type Outlook = Pick<
@@ -59,7 +60,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
           sentences: [
             `The period is over, and the ${unit === undefined ? 'spend' : 'usage'} stayed within the budget.`,
           ],
-          next: 'No action needed.',
+          next: noAction(),
         };
   }
   if (end === undefined) return { short: undefined, sentences: overWords, next: undefined };
@@ -79,7 +80,7 @@ export function budgetOutlook(fact: Outlook): BudgetOutlook {
     next:
       continued !== undefined && continued > planned
         ? undefined
-        : `No action needed yet${isClose ? `; ${percentOf(planned - spent, amount)} % of the budget is left` : ''}.`,
+        : noAction(isClose ? `${percentOf(planned - spent, amount)} % of the budget is left.` : ''),
   };
 }
 

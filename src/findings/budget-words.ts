@@ -1,4 +1,5 @@
 import { anomalySpan, excludedWords } from '../anomalies/index.ts';
+import { act, handedOver, type NextStep } from '../base/next-step.ts';
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
 import { centsAddingUp, inUnit, isRatio, moneyOf, moneyText, percentOf, roughly, usd } from '../money/money.ts';
@@ -93,18 +94,26 @@ function unusualField({ unusual = [] }: BudgetWords): Card['fields'] {
   return [{ label: 'Unusual costs', value: parts.join('; ') }];
 }
 
+function budgetStepOf(fact: BudgetWords): NextStep {
+  return { ...act(budgetAdviceOf(fact)), by: fact.owner };
+}
+
 /** What to do if a budget is reached, or is forecast to be: stop, save, raise or accept, each with its amount. */
-function budgetStepOf(fact: BudgetWords): string {
+function budgetAdviceOf(fact: BudgetWords): string {
   const { unit, period, unusual = [], end } = fact;
   const [expected, planned] = [endTold(fact), moneyOf(fact.amount)];
   const about = (whole: bigint) => `about ${roughly(whole, unit)}`;
   const isOfSum = fact.per === undefined;
   const file = fact.amountFile ?? 'jobs/budgets.yaml';
   const key = fact.amountFile === undefined ? ` (limits: { ${period}: AMOUNT })` : '';
+  const by = fact.owner;
   const raiseTo = (whole: bigint) =>
-    whole > planned && isOfSum
-      ? `raise the budget for ${period} to at least ${about(whole)} in ${file}${key}`
-      : `raise the budget in ${file}`;
+    handedOver(
+      whole > planned && isOfSum
+        ? `raise the budget for ${period} to at least ${about(whole)} in ${file}${key}`
+        : `raise the budget in ${file}`,
+      by,
+    );
   const raise = raiseTo(expected);
   const isOfUse = unit !== undefined && !isRatio(unit);
   const save = isOfUse ? 'lower other usage by' : 'save';
@@ -119,37 +128,37 @@ function budgetStepOf(fact: BudgetWords): string {
       : `${save} ${about(over)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}`;
     const rest = over > 0n && isOfSum ? ` This alone is not enough: ${alone}.` : '';
     const parts = rest === '' ? '' : containedWords(fact);
-    return `Act: check ${running.subject} first, and stop it if it should not run.${rest}${parts} If its cost is intended, ${raise}.`;
+    return `check ${running.subject} first, and stop it if it should not run.${rest}${parts} If its cost is intended, ${raise}.`;
   }
   const largest = isOfUse ? 'what is used most' : 'the largest costs';
   const areThey = isOfUse ? 'it is' : 'they are';
   if (isOfSum && isPast(fact)) {
-    return `Act: check ${largest}. If ${areThey} intended, raise the budget for later periods in ${file}: ${period} is over.`;
+    return `check ${largest}. If ${areThey} intended, ${handedOver(`raise the budget for later periods in ${file}`, by)}: ${period} is over.`;
   }
   if (isByEnded(fact)) {
     const [first, ...others] = unusual.filter(({ isOver }) => isOver);
     const causes =
       others.length > 0 || first === undefined ? 'costs that have ended' : `${first.subject}, which has ended`;
-    return `Act: accept the excess, or ${raise}. It comes from ${causes}.${containedWords(fact)}`;
+    return `accept the excess, or ${raise}. It comes from ${causes}.${containedWords(fact)}`;
   }
   const spent = moneyOf(fact.value);
   if (expected > planned && isOfSum && fact.completeThrough !== null) {
     const parts = containedWords(fact);
     if (spent > planned) {
       const more = about(expected - spent);
-      return `Act: check ${largest}, and stop what is not needed: ${more} more will be ${isOfUse ? 'used' : 'spent'} in ${period} if nothing changes. If ${areThey} intended, ${raise}.${parts}`;
+      return `check ${largest}, and stop what is not needed: ${more} more will be ${isOfUse ? 'used' : 'spent'} in ${period} if nothing changes. If ${areThey} intended, ${raise}.${parts}`;
     }
     const less = about(expected - planned);
     const rest = expected - spent;
     // Who would have to stop nearly all that is still to come can only raise.
-    if (isNearlyAll(expected - planned, rest)) return `Act: ${raise}, or accept the excess.`;
+    if (isNearlyAll(expected - planned, rest)) return `${raise}, or accept the excess.`;
     if (4n * (expected - planned) > 3n * rest) {
       const ofRest = `${less}${isOfUse ? ' less' : ''} of the ${about(rest)} still to come`;
-      return `Act: ${raise}. To stay within it instead, ${isOfUse ? 'use' : 'save'} ${ofRest}: check ${largest}.${parts}`;
+      return `${raise}. To stay within it instead, ${isOfUse ? 'use' : 'save'} ${ofRest}: check ${largest}.${parts}`;
     }
-    return `Act: check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
+    return `check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
   }
-  return `Act: check ${largest}. If ${areThey} intended, ${raise}.`;
+  return `check ${largest}. If ${areThey} intended, ${raise}.`;
 }
 
 /** Whether somebody who saves this would have to stop nearly all that is still to come. */

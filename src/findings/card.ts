@@ -1,4 +1,4 @@
-import { nextWords } from '../base/next-step.ts';
+import { nextWords, noAction } from '../base/next-step.ts';
 import { ordinal } from '../budgets/forecasts/index.ts';
 import type { Card } from '../sinks/index.ts';
 import { maxNameLength, maxSentenceLength, oneLine } from '../text/safe-text.ts';
@@ -22,13 +22,14 @@ export function cardOf(entry: AlertEntry): Card {
     : isStory
       ? ` (${ordinal(occurrence)} message about it)`
       : ` (raised for the ${ordinal(occurrence)} time)`;
+  const step = words.next ?? (isOver ? noAction() : isOfData(fact) ? stepOf(fact) : undefined);
   const isUsual = isOver && words.isNeutral === true;
   return {
     icon: isOver && !isUsual ? '✅' : icons[isUsual ? 'info' : fact.severity],
     title: `${isUsual ? '' : prefixOf(transition, since)}${words.title}`,
     share: words.share,
     sentences: words.sentences,
-    next: words.next ?? (isOver ? 'No action needed.' : isOfData(fact) ? nextWords(stepOf(fact)) : undefined),
+    next: step && nextWords(step),
     fields: words.fields ?? [],
     list: isOver ? undefined : words.list,
     warnings: words.warnings ?? [],

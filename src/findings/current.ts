@@ -12,6 +12,7 @@ import {
   unprovenText,
   unprovenWindows,
 } from '../warehouse/ledger/index.ts';
+import { readSql } from '../warehouse/sql/index.ts';
 import type { AnswerCache, Connection } from '../warehouse/store/index.ts';
 import type { OutOfDate } from './finding.ts';
 import { heldFacts, readRows } from './held.ts';
@@ -113,7 +114,7 @@ export async function currentCauses(
     .filter(({ kind }) => (kind !== 'check' && kind !== 'disk') || project !== undefined);
   const limits = facts.flatMap((fact) => (fact.kind === 'stale' ? [fact.freshnessHours] : []));
   const freshnessHours = limits.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...limits);
-  const accounts = open.some(({ account }) => account !== null)
+  const accounts = open.some(({ account, kind }) => account !== null || kind === 'run')
     ? await withUsualCosts(
         connection,
         (await readAccounts(connection, { now, freshnessHours, configured: [], known: project?.accounts })).map(
@@ -160,6 +161,8 @@ function outOfDateAsBefore(open: readonly AlertFact[]): (account: AccountState) 
   const late = open.flatMap((fact) => ('outOfDate' in fact ? fact.outOfDate : []));
   return (one) => ({
     ...one,
+    // Only settings say which accounts are read: one that left them has no newer run.
+    isConfigured: open.every(({ kind, account }) => kind !== 'account' || account !== one.account),
     isTooOld:
       one.isTooOld ||
       late.some(({ account, completeThrough }) => account === one.account && completeThrough === one.completeThrough),
@@ -179,15 +182,21 @@ async function anomaliesNow(
     [...known.values()].flatMap(({ fact }) => [fact.key, ...(fact.parts ?? []).map(({ key }) => key)]),
   );
   const rows = (await readKnownAnomalies(connection, '1970-01-01')).filter((row) => asked.has(row.anomaly_key));
+  const evaluated = await connection.rows(await readSql('anomalies', 'evaluated'));
+  // Of hours that were loaded later nobody knows whether they are usual.
+  const throughs = new Map(evaluated.map((row) => [String(row['account']), Number(row['evaluated_through'])]));
   const now = anomalyFacts(rows, known, {
     ...{ notify: [], feedback: await readFeedback(connection) },
-    completeThroughOf: (account) => throughOf(world, account),
+    completeThroughOf: (account) => {
+      const [through, known] = [throughOf(world, account), throughs.get(account)];
+      return through === null || known === undefined || known >= Date.parse(through) ? through : formatInstant(known);
+    },
   });
   // What it does to budgets is known since its last message, and only of that day.
   return now.map((fact) => {
-    const told = known.get(fact.key)?.fact;
-    const isSame = told?.budgets !== undefined && told.completeThrough === fact.completeThrough;
-    return isSame ? { ...fact, budgets: told.budgets } : fact;
+    const { owner, budgets, completeThrough } = known.get(fact.key)?.fact ?? {};
+    const isSame = budgets !== undefined && completeThrough === fact.completeThrough;
+    return { ...fact, ...(owner === undefined ? {} : { owner }), ...(isSame ? { budgets } : {}) };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { AnomalyFact } from '../anomalies/index.ts';
 import { asSentence } from '../base/next-step.ts';
 import type { Severity } from '../base/severity.ts';
 import type { Instant } from '../time/time.ts';
@@ -25,6 +26,8 @@ export interface OpenAlert {
   readonly asOf?: string | undefined;
   /** A check that cannot run: nobody knows what it would find. */
   readonly cannotRun?: true;
+  /** The exclusion that kept it quiet, and has ended. */
+  readonly formerlyExcluded?: AnomalyFact['formerlyExcluded'];
   /** Whether nobody has to act. */
   readonly needsNothing?: true;
   /** The key of the open alert that says why: of the anomaly that goes on, or of a budget's threshold shown in full. */
@@ -58,15 +61,17 @@ export async function openAlerts(
     return {
       ...{ key, severity, since: String(row['since']), ...wordsOf(fact), asOf, ...cannotRun, ...needsNothing },
       ...(cause === undefined ? {} : { cause }),
+      ...(fact.kind === 'anomaly' && fact.formerlyExcluded ? { formerlyExcluded: fact.formerlyExcluded } : {}),
     };
   });
 }
 
 /** The words of an open alert for lists: what is wrong, the amount with its date, and what to do. Pure. */
 export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'detail' | 'next'> {
-  const { icon, title, sentences, next } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
+  const { icon, title, sentences, next, fields } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
+  const deployed = fields.flatMap(({ label, value }) => (label === 'Deployments' ? [value] : []));
   // What an anomaly does to budgets, and why it raised no alert before, is half of what to decide.
-  const reason = fact.kind === 'anomaly' ? [...sentences, ...exclusionSentences(fact)].join(' ') : sentences[0];
+  const reason = fact.kind === 'anomaly' ? [...sentences, ...deployed, ...exclusionSentences(fact)].join(' ') : sentences[0];
   return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? reason, fact), next };
 }
 

@@ -14,14 +14,29 @@ export async function withOwners(
     const uuid = mainDriverOf(drivers)?.resourceUuid;
     return uuid == null ? [] : [{ place, account, resource_uuid: uuid, day: lastDay }];
   });
-  if (asked.length === 0) return [...facts];
-  const given = { asked: JSON.stringify(asked) };
-  const rows = await cachedRows(connection, cache, ['alerts', 'owners_of_resources'], given, 'names');
-  const owners = new Map(rows.map((row) => [Number(row['place']), ownerWords(String(row['owner']))]));
+  const owners = await ownersOf(connection, asked, cache);
   return facts.map((fact, place) => {
     const owner = owners.get(place);
     return owner === undefined ? fact : { ...fact, owner };
   });
+}
+
+/** The owner of each of these resources or workspaces on its day, by its place; none if nobody is known, or if several are. */
+export async function ownersOf(
+  connection: Connection,
+  asked: readonly {
+    readonly place: number;
+    readonly account: string;
+    readonly resource_uuid?: string;
+    readonly workspace?: string;
+    readonly day: string;
+  }[],
+  cache?: AnswerCache | undefined,
+): Promise<ReadonlyMap<number, string | undefined>> {
+  if (asked.length === 0) return new Map();
+  const given = { asked: JSON.stringify(asked) };
+  const rows = await cachedRows(connection, cache, ['alerts', 'owners_of_resources'], given, 'names');
+  return new Map(rows.map((row) => [Number(row['place']), ownerWords(String(row['owner']))]));
 }
 
 /** `team Research, product Search` of a JSON object; undefined if it names nobody. */

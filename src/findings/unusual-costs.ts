@@ -142,6 +142,7 @@ export function withUnusualCosts(
       end,
       amountIn(budget, spend.period.name),
     );
+    const owner = ownerOf(budget, unusual, anomalies);
     const isRunning = unusual.some(({ daily }) => daily !== null);
     const added = anomalies
       .filter(({ key }) => unusual.some((one) => one.key === key))
@@ -149,6 +150,7 @@ export function withUnusualCosts(
     return {
       ...fact,
       ...(unusual.length === 0 ? {} : { unusual }),
+      ...(owner === undefined ? {} : { owner }),
       ...(end === undefined ? {} : { end: endOfFact(budget, end, { isRunning, added }) }),
       ...(isOnCourse(budget, fact, end) ? { severity: 'info' as const } : {}),
       ...(fact.of === 'forecast' ? previousOf(budget, spend, spends, { named: anomalies, shares }) : {}),
@@ -156,6 +158,21 @@ export function withUnusualCosts(
       ...((spend.spentSince ?? 0n) > 0n ? { incomplete: moneyText(spend.spentSince ?? 0n) } : {}),
     };
   });
+}
+
+/** Who can stop what is unusual; of a budget without any, whose costs it covers. */
+function ownerOf(
+  { scope }: Budget,
+  unusual: readonly UnusualCost[],
+  anomalies: readonly AnomalyFact[],
+): string | undefined {
+  const running = unusual.find(({ isOver }) => !isOver);
+  if (running !== undefined) return anomalies.find(({ key }) => key === running.key)?.owner;
+  const owners = Object.entries(scope.owner ?? {});
+  const named = owners.flatMap(([dimension, [name, ...others]]) =>
+    name === undefined || name === '' || others.length > 0 ? [] : [`${dimension} ${name}`],
+  );
+  return named.length === 0 || named.length < owners.length ? undefined : named.join(', ');
 }
 
 /** The revision of a budget that was to hold if what is unusual stops, and no longer does. */

@@ -25,7 +25,7 @@ export async function withUsualCosts<T extends { readonly account: string; reado
 }
 
 /**
- * That costs are missing, and how much until when, as far as it is known: `are missing: about 192 USD until
+ * That costs are missing, and how much until when, as far as it is known: `are missing, not lost: about 192 USD until
  * 2026-10-14T08:00:00Z (32 h at usually about 6.00 USD an hour)`. Pure.
  */
 export function missingCostWords(
@@ -34,9 +34,10 @@ export function missingCostWords(
   hours: number | undefined,
 ): string {
   if (usualDaily === undefined) return 'are missing, not zero; their amount is unknown until they are loaded';
-  if (hours === undefined || since === null) return `are missing, usually about ${roughly(moneyOf(usualDaily))} a day`;
+  if (hours === undefined || since === null)
+    return `are missing, not lost: usually about ${roughly(moneyOf(usualDaily))} a day`;
   const until = formatSecond(Date.parse(since) + hours * hourMs);
-  return `are missing: ${usualCostWords(usualDaily, hours, ` until ${until}`)}`;
+  return `are missing, not lost: ${usualCostWords(usualDaily, hours, ` until ${until}`)}`;
 }
 
 /** What so many hours usually cost: `about 24 USD (4 h at usually about 6.00 USD an hour)`. Pure. */

@@ -1,3 +1,4 @@
+import type { NextStep } from '../base/next-step.ts';
 import type { Card, SpentShare } from '../sinks/index.ts';
 
 /** The words of one alert, before its state is added. */
@@ -6,7 +7,7 @@ export interface Words {
   readonly share?: SpentShare | undefined;
   readonly sentences: readonly string[];
   /** Undefined if the next step follows from the kind of the fact. */
-  readonly next?: string | undefined;
+  readonly next?: NextStep | undefined;
   readonly fields?: Card['fields'];
   readonly list?: Card['list'];
   readonly warnings?: Card['warnings'];

@@ -115,19 +115,23 @@ const jobsShown = 5;
 
 /** What executions explain of the compute of jobs: a difference is worth knowing, and no fault. */
 async function executionsFound(connection: Connection): Promise<readonly Found[]> {
-  return (await connection.rows(await readSql('status', 'job_executions'))).map(({ account, day, jobs, different }) => {
-    const others = JSON.parse(String(different ?? '[]')) as Record<string, string>[];
-    const words = others.slice(0, jobsShown).map(({ workspace, job, difference, billed }) => {
-      const found = difference?.startsWith('-')
-        ? `${difference.slice(1)} GB-seconds of tasks more than`
-        : `${difference} in no task of`;
-      return `; ${workspace}/${job}: ${found} ${billed} billed`;
-    });
-    const more = others.length > jobsShown ? `; and ${others.length - jobsShown} more` : '';
-    return ok(
-      `account ${account}: executions explain the compute of ${Number(jobs) - others.length} of ${counted(Number(jobs), 'job')} on ${day}${words.join('')}${more}`,
-    );
-  });
+  return (await connection.rows(await readSql('status', 'job_executions'))).flatMap(
+    ({ account, day, jobs, different }) => {
+      const others = JSON.parse(String(different ?? '[]')) as Record<string, string>[];
+      // A platform without executions explains nothing.
+      if (others.length === Number(jobs)) return [];
+      const words = others.slice(0, jobsShown).map(({ workspace, job, difference, billed }) => {
+        const found = difference?.startsWith('-')
+          ? `${difference.slice(1)} GB-seconds of tasks more than`
+          : `${difference} in no task of`;
+        return `; ${workspace}/${job}: ${found} ${billed} billed`;
+      });
+      const more = others.length > jobsShown ? `; and ${others.length - jobsShown} more` : '';
+      return ok(
+        `account ${account}: executions explain the compute of ${Number(jobs) - others.length} of ${counted(Number(jobs), 'job')} on ${day}${words.join('')}${more}`,
+      );
+    },
+  );
 }
 
 /** How the last run ended, if it is no problem of the status. */

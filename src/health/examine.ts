@@ -59,7 +59,7 @@ export async function examine(examination: Examination, context: HealthContext):
   });
   const config = read as LocalConfig | undefined; // assigned in a closure that the compiler does not see
   await report.readProblems(config, context.effects.now());
-  await look('jobs', () => jobs(config, context, readJobs));
+  await look('jobs', () => jobs(config, context, readJobs, report.status()?.alerts.list ?? []));
   if (config?.currency !== undefined) await look('currency', () => currency(config, context));
   await look('sql', () => sqlFiles(context));
   const seen = nothingSeen();
@@ -77,7 +77,8 @@ export async function examine(examination: Examination, context: HealthContext):
   const now = Math.max(...platformTimes(context.effects, wrongNow));
   const status = wrongNow.size === 0 ? report.status() : await report.readProblems(config, now);
   await look('books', () => books(config, context, wrongNow, status));
-  if (config !== undefined) await examineSinks(config, isOffline, context, look);
+  const waiting = (status?.alerts.waiting ?? []).map(({ sink }) => sink);
+  if (config !== undefined) await examineSinks(config, { isOffline, waiting }, context, look);
   await report.showProblems();
   if (status !== undefined) await look('books', () => lastRun(status));
   await look('landing', () => landing(config, context, isDeep));

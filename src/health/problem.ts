@@ -17,6 +17,8 @@ export interface Problem {
   readonly also: readonly string[];
   /** Where the words of another finding name the cause: what came of it. */
   readonly outcome?: string | undefined;
+  /** Why the numbers are not to be trusted, if `found` does not say it. */
+  readonly headline?: string | undefined;
   /** What follows from it, a clause each. */
   readonly follows: readonly string[];
   readonly next: NextStep;

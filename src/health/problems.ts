@@ -70,6 +70,7 @@ const noAccount = problemOf({
 interface LateAccount {
   readonly key: string;
   readonly found: string;
+  readonly headline: string;
 }
 
 type Fetch = LastFetch & { readonly isIdle: boolean };
@@ -82,6 +83,7 @@ function withFollows(cause: Problem, late: readonly LateAccount[], fetch: Fetch)
     isFailure: true,
     followKeys: late.map(({ key }) => key),
     follows: [...cause.follows, ...late.map(({ found }) => found), ...(isForgotten ? idleWords(fetch) : [])],
+    headline: cause.headline ?? late[0]?.headline,
     next: isForgotten ? staleStep(fetch) : cause.next,
   };
 }
@@ -93,6 +95,7 @@ function lateProblem([first, ...others]: readonly LateAccount[], fetch: Fetch): 
     found: idle ?? first?.found ?? '',
     follows: [...(idle === undefined || first === undefined ? [] : [first.found]), ...others.map(({ found }) => found)],
     followKeys: others.map(({ key }) => key),
+    headline: first?.headline,
     isFailure: true,
   });
 }
@@ -101,14 +104,17 @@ function lateProblem([first, ...others]: readonly LateAccount[], fetch: Fetch): 
 function lateAccounts({ accounts, now, freshnessHours }: ProblemsAsked): readonly LateAccount[] {
   return accounts
     .filter(({ isConfigured, isTooOld }) => isConfigured && isTooOld)
-    .map(({ account, completeThrough, usualDaily, unproven }) => ({
-      key: keyOfFinding('stale', account),
-      found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${
+    .map(({ account, completeThrough, usualDaily, unproven }) => {
+      const missing =
         unproven.length > 0
           ? inBooksIfMatching
-          : missingCostWords(usualDaily, completeThrough, wholeHoursSince(completeThrough, now))
-      }`,
-    }));
+          : missingCostWords(usualDaily, completeThrough, wholeHoursSince(completeThrough, now));
+      return {
+        key: keyOfFinding('stale', account),
+        found: `${lateWords(account, completeThrough, now, freshnessHours)}; later costs ${missing}`,
+        headline: `costs of ${account}${completeThrough === null ? '' : ` since ${completeThrough}`} ${missing}`,
+      };
+    });
 }
 
 /** Whether numbers are late and no failed step of its own says what to run, so that a repair alone is not enough. */
@@ -192,11 +198,12 @@ function unprovenProblems({ accounts, alerts }: ProblemsAsked): readonly Problem
     .filter(({ unproven }) => unproven.length > 0)
     .map(({ account, isConfigured, unproven }) => {
       const key = keyOfFinding('unproven', account);
-      const detail = alerts.list.find((alert) => alert.key === key)?.detail;
+      // Its alert knows what reports lack, which is often more than what differs.
+      const { title, detail } = alerts.list.find((alert) => alert.key === key) ?? {};
+      const found = title ?? unprovenWords(`account ${account}`, unproven);
       return problemOf({
         ...{ key, subject: 'books', exitCode: exitCodes.unproven },
-        found: unprovenWords(`account ${account}`, unproven),
-        // What reports lack is often more than what differs.
+        ...{ found, headline: found },
         follows: detail === undefined ? [] : [`${detail.slice(0, 1).toLowerCase()}${asClause(detail.slice(1))}`],
         next: unprovenStepAfter(unproven, { isConfigured }),
         isUntrusted: true,

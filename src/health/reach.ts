@@ -13,6 +13,9 @@ import type { HealthContext } from './context.ts';
 import { type Found, ok, warn } from './found.ts';
 import type { AccountSeen } from './platform-access.ts';
 
+/** What comes of listings that are refused. */
+const oldOwners = 'no cost is missing, but names and owners there may be old';
+
 /** A person waits for it, and each is a request. */
 const maxWorkspacesTried = 20;
 
@@ -105,13 +108,13 @@ function tokenFound(tried: ReadonlyMap<string | undefined, Tried>, count: number
   const found = listed.length === 0 ? [] : [ok(`the token lists the workspaces ${words(listed)}${rest}`)];
   if (refused.length === 0 || listed.length === 0) return found;
   const step = act('use a personal key that reaches them, or give each of them a token in inventory.tokens.');
-  return [...found, warn(`the token may not list ${words(refused)}: their costs have no owners by label`, step)];
+  return [...found, warn(`the platform refuses the token the resources of ${words(refused)}: ${oldOwners}`, step)];
 }
 
 /** What a workspace's own token lists. */
 function workspaceTokenFound(workspace: string, setting: string, tried: Tried): Found {
   if (tried.answer === 'listed') return ok(`the token of ${setting} lists ${workspace}`);
-  const words = `the token of ${setting} may not list ${workspace} (${tried.status}): its costs have no owners by label`;
+  const words = `the platform refuses the token of ${setting} the resources of workspace ${workspace} (${tried.status}): ${oldOwners}`;
   return warn(words, refusedTokenStep([workspace]));
 }
 

@@ -7,6 +7,7 @@ import { act, checkSqlStep } from '../base/next-step.ts';
 import { budgetsFile, loadBudgets } from '../budgets/rules/index.ts';
 import { alertSinksOf, holidaysOf, type LocalConfig, loadConfig } from '../config/index.ts';
 import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
+import type { OpenAlert } from '../findings/index.ts';
 import type { Job } from '../jobs/index.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/questions/index.ts';
@@ -60,6 +61,7 @@ export async function jobs(
   config: LocalConfig | undefined,
   context: HealthContext,
   readJobs: () => Promise<readonly Job[]>,
+  alerts: readonly OpenAlert[],
 ): Promise<readonly Found[]> {
   const { dir, effects } = context;
   const now = effects.now();
@@ -81,7 +83,7 @@ export async function jobs(
     const count = (loadBudgets(budgetsFile(dir), { now, sinks }) ?? []).length;
     return count === 0 ? 'no budgets' : `${count} budget${count === 1 ? '' : 's'}`;
   });
-  found.push(...exclusionsFound(dir, now));
+  found.push(...exclusionsFound(dir, now, alerts));
   await read(() => {
     const count = (loadAllocation(allocationFile(dir))?.definition.rules.length ?? 1) - 1; // the default is none
     return count === 0 ? 'no allocation rules' : `${count} allocation rule${count === 1 ? '' : 's'}`;
@@ -90,7 +92,7 @@ export async function jobs(
 }
 
 /** The exclusions of anomalies that act, and those that have ended. */
-function exclusionsFound(dir: string, now: Instant): readonly Found[] {
+function exclusionsFound(dir: string, now: Instant, alerts: readonly OpenAlert[]): readonly Found[] {
   let all: AnomalyRules['exclude'];
   try {
     all = loadAnomalyRules(budgetsFile(dir), undefined).exclude;
@@ -104,12 +106,14 @@ function exclusionsFound(dir: string, now: Instant): readonly Found[] {
     ...(count === 0
       ? []
       : [ok(`${counted(count, 'exclusion')} from alerts about anomalies ${count === 1 ? 'acts' : 'act'}`)]),
-    ...ended.map((one) =>
-      warn(
-        `exclusion from alerts about anomalies: ${exclusionWords(one, now)}`,
-        act('remove it from jobs/budgets.yaml, or give it a later day.'),
-      ),
-    ),
+    ...ended.map((one) => {
+      const since = alerts.filter(({ formerlyExcluded: by }) => by?.reason === one.reason && by.until === one.until);
+      const titles = since.map(({ title }) => title).join('; ');
+      return warn(
+        `exclusion from alerts about anomalies: ${exclusionWords(one, now)}. Its costs raise alerts again: ${titles === '' ? 'none is open' : titles}`,
+        act('if its reason goes on, give it a later day in jobs/budgets.yaml. If not, remove it.'),
+      );
+    }),
   ];
 }
 

@@ -27,10 +27,10 @@ async function actingSink(
   }
 }
 
-/** Looks at each sink: whether it can be reached, without sending anything. */
+/** Looks at each sink: whether it can be reached, without sending anything. `waiting` are those with undelivered messages. */
 export async function examineSinks(
   config: LocalConfig,
-  isOffline: boolean,
+  { isOffline, waiting }: { readonly isOffline: boolean; readonly waiting: readonly string[] },
   context: HealthContext,
   look: Look,
 ): Promise<void> {
@@ -54,17 +54,14 @@ export async function examineSinks(
     await look(`sink ${sink.name}`, async () => {
       const { settings } = sink;
       if (settings === undefined) return []; // reported with the configuration, with file and line
+      const refused = waiting.includes(sink.name);
       if (isOffline) return [ok(`is of type ${settings.type}`)];
       if (isActing(settings)) return actingSink(sink.name, settings, config, context);
       const fault = await sinkFault(settings, context.signal);
+      // Who has not taken messages is reported with the reason.
+      if (fault === undefined && refused) return [];
       return fault === undefined
-        ? [
-            ok(
-              settings.type === 'log'
-                ? 'writes to the log'
-                : 'answers; doctor sends it no message, which it may refuse',
-            ),
-          ]
+        ? [ok(settings.type === 'log' ? 'writes to the log' : 'its server answers; no message was sent')]
         : [
             {
               ...fail(

@@ -98,6 +98,7 @@ export interface Status {
   readonly earlierBooks: { readonly found: string; readonly next: string; readonly step: NextStep } | null;
   /** Past costs that changed in the last seven days. */
   readonly restated: {
+    readonly months: readonly { readonly month: string; readonly cost: string }[];
     readonly hours: number;
     readonly cost: string;
     /** The days of these costs, `2026-10-12`; null if there are none. */

@@ -154,6 +154,7 @@ async function readBooks(
     restated: {
       ...{ hours: Number(restated['hours']), cost: String(restated['cost']) },
       ...{ firstDay: textOrNull(restated['first_day']), lastDay: textOrNull(restated['last_day']) },
+      months: JSON.parse(String(restated['months'] ?? '[]')) as BooksStatus['restated']['months'],
     },
     alerts: {
       open: open.length,

@@ -19,8 +19,7 @@ export async function undelivered(connection: Connection): Promise<readonly Unde
   return rows.map(({ sink: name, messages, since, reason }) => {
     const [sink, count] = [String(name), Number(messages)];
     const next = act(
-      `correct its settings in costbook.yaml or its service, as this reason says. Then run "costbook alerts test ${sink}", which ` +
-        'sends a test message. Once that arrives, run "costbook alert", which sends what waits, or leave that to the next run.',
+      `end this reason. Then run "costbook alerts test ${sink}", and once its message arrives, "costbook alert", which sends what waits.`,
       'alert',
     );
     return {

@@ -52,7 +52,7 @@ export async function readDetails(
       // It ended since it was listed.
       if (error instanceof PlatformError && error.status === 404) continue;
       if (!(error instanceof PlatformError || error instanceof RefusedAnswerError)) throw error;
-      effects.log.warn('listing.details', 'Could not read a single item of a listing; known values stay', {
+      effects.log.warn('listing.details', 'Could not read one item of a listing; its known values stay', {
         ...{ account: key.account, resourceType: key.resourceType, reason: error.found },
       });
       return;

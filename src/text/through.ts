@@ -9,4 +9,4 @@ export function nowWords(completeThrough: string | null): string {
 }
 
 /** Of costs after an hour that differs: a run has loaded what it could. */
-export const inBooksIfMatching = 'are in the books if they match the totals';
+export const inBooksIfMatching = 'are in the books, except for hours that never matched';

@@ -95,7 +95,7 @@ test('an ingest applies new rules, --as-of answers with earlier ones, and a draf
   expect(stderr).toContain('jobs/allocation.yaml:4:24: unknown key "worksapce"; did you mean workspace?');
   const { failedIngest } = await asked('status');
   const { next } = failedIngest as { next: string };
-  const step = next.replace(/^Act: f/, 'costbook: F');
+  const step = next.replace(/^Act \(operator of Costbook\): f/, 'costbook: F');
   expect(stderr.split('\n').filter((line) => line === step)).toHaveLength(1);
   expect(stderr.trimEnd().split('\n').at(-1)).toBe(step);
   expect(

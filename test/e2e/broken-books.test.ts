@@ -488,7 +488,7 @@ describe.concurrent('a full disk that only an empty file recorded', () => {
     const { run } = await afterFullDisk();
     const full = await run('status');
     expect(full.stdout).toMatch(
-      /^ALERT.*\n {2}- The disk is full.*\n {4}Act: run "costbook ingest": the disk has room again\.\n/,
+      /^ALERT.*\n {2}- The disk is full.*\n {4}Act \(operator of Costbook\): run "costbook ingest": the disk has room again\.\n/,
     );
     const counted = '1 open alert, 1 critical';
     expect(full.stdout).toContain(counted);
@@ -531,7 +531,9 @@ test('a project folder that cannot be written is reported once while it lasts, a
   expect((await run('alert')).exitCode).toBe(7);
   expect(told()).toEqual(['raised']);
   for (const command of [['status'], ['alerts', '--open']]) {
-    expect((await run(...command)).stdout).toMatch(/books cannot be written.*Act: grant write access/s);
+    expect((await run(...command)).stdout).toMatch(
+      /books cannot be written.*Act \(operator of Costbook\): grant write access/s,
+    );
   }
   expect((await run('doctor', '--offline')).stdout).toContain('grant write access');
 
@@ -847,7 +849,9 @@ test('repair moves copies of load folders aside, without losses, and a rebuild i
   expect(refused.stderr).toContain(`costbook repair --dir ${dir}`);
   expect(refused.stderr).not.toContain('is missing answers');
   const doctor = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
-  expect(doctor.stdout).toMatch(/FAIL {2}landing: .*copies of load folders.*\n {6}→ Act: run "costbook repair"/);
+  expect(doctor.stdout).toMatch(
+    /FAIL {2}landing: .*copies of load folders.*\n {6}→ Act \(operator of Costbook\): run "costbook repair"/,
+  );
   expect(doctor.stdout).not.toContain('backup');
   const repaired = await runCli(['repair', '--json', '--dir', dir]);
   expect(JSON.parse(repaired.stdout)).toMatchObject({ reason: null, lost: { loads: [] } });

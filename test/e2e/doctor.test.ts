@@ -116,7 +116,7 @@ describe('costbook doctor', () => {
     const { exitCode, stdout } = await runCli(['doctor', '--dir', empty]);
     expect(exitCode).toBe(2);
     for (const line of stdout.trim().split('\n').slice(0, -1)) expect(line).toMatch(/^(OK {2}|WARN|FAIL) {2}\w| {6}→ /);
-    expect(stdout).toContain('→ Act: start with "costbook init"');
+    expect(stdout).toContain('→ Act (operator of Costbook): start with "costbook init"');
     expect(stdout).toContain('WARN  books: there are no books yet');
   });
 

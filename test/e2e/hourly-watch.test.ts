@@ -74,7 +74,7 @@ describe('an agent that runs away at 21:00, in a project that runs hourly_watch'
     );
     expect(text).toMatch(/about 10\d USD on a whole day, \d+ times its usual cost/);
     expect(text).toContain('since about 15 Nov, 21:00 UTC');
-    expect(text).toContain('Act: check what demo-analyst runs and when; stop');
+    expect(text).toContain('Act (operator of Costbook): check what demo-analyst runs and when; stop');
     // Its hours are younger than what counts as complete.
     expect(text).toContain('as of 2026-11-15T21:00:00Z');
   });

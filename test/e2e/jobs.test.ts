@@ -238,7 +238,7 @@ describe.concurrent('costbook run', () => {
       'set a longer timeout in jobs/mine.yaml, line 3. Then run "costbook run mine" again: it continues from there.';
     expect(stderr).toContain(`Loaded windows stay. ${step.replace('set', 'Set')}\n`);
     const { stdout: told } = await end(of, ['status', '--json', '--now', now]);
-    expect(JSON.parse(told).failedIngest).toMatchObject({ next: `Act: ${step}` });
+    expect(JSON.parse(told).failedIngest).toMatchObject({ next: `Act (operator of Costbook): ${step}` });
     expect(await stepsIn(of.dir)).toEqual(['1 1 ingest failed 7', '1 2 check left_out -', '1 3 alert done 0']);
     expect(of.sink.told.flatMap(({ body }) => body.alerts.map(({ key }) => key))).toContain('run/ingest');
   });

@@ -24,7 +24,7 @@ describe.concurrent('a missing warehouse', () => {
   test('has one step, which names what comes after it, the same in status and doctor', async () => {
     const dir = await books.broken('no warehouse');
     const read = async (...args: string[]) => steps((await runCli([...args, '--now', later, '--dir', dir])).stdout);
-    const status = ['Act: run "costbook repair". Then run "costbook ingest".'];
+    const status = ['Act (operator of Costbook): run "costbook repair". Then run "costbook ingest".'];
     expect(await read('status')).toEqual(status);
     const ofBooks = (found: string[]) => found.filter((step) => /repair|ingest|nightly/.test(step));
     expect(ofBooks(await read('doctor', '--offline'))).toEqual(status);

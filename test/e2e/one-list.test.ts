@@ -3,6 +3,7 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type NextStep, nextWords } from '../../src/base/next-step.ts';
 import { ingestCommandLine, newProject, runCli } from '../support/project.ts';
 import { type ScriptedPlatform, series, startScriptedPlatform } from '../support/scripted-platform.ts';
 import { type SinkServer, says, startSink } from '../support/sink-server.ts';
@@ -48,7 +49,7 @@ async function project(more = ''): Promise<Project> {
   async function stepsOf(now: string, ...args: string[]): Promise<string[]> {
     const { stdout } = await run(now, ...args);
     const lines = stdout.split('\n').map((line) => line.trim().replace(/^→ /, ''));
-    return lines.filter((line) => /^(Act|Wait|No action needed): /.test(line));
+    return lines.filter((line) => /^(Act \(.+\)|Wait|No action needed): /.test(line));
   }
   return {
     ...{ dir, sink, platform, run },
@@ -56,8 +57,8 @@ async function project(more = ''): Promise<Project> {
       status: await stepsOf(now, 'status'),
       doctor: await stepsOf(now, 'doctor', '--offline'),
       alerts: await stepsOf(now, 'alerts', '--open'),
-      agents: JSON.parse((await run(now, 'status', '--json')).stdout).problems.map(
-        ({ next }: { next: { who: string; words: string } }) => `${next.who}: ${next.words}`,
+      agents: JSON.parse((await run(now, 'status', '--json')).stdout).problems.map(({ next }: { next: NextStep }) =>
+        nextWords(next),
       ),
     }),
   };
@@ -80,7 +81,7 @@ describe.concurrent('every surface says the same', () => {
     expect(keysIn(of.sink)).toEqual(['run/ingest']);
     const second = await of.run(thirdNight, 'run', 'nightly');
     const act =
-      'Act: run "costbook run nightly" again: 127.0.0.1 may answer by now. If it fails again, ask the platform\'s support for the reason.';
+      'Act (operator of Costbook): run "costbook run nightly" again: 127.0.0.1 may answer by now. If it fails again, ask the platform\'s support for the reason.';
     expect(second.stdout).toContain(act);
     expect(await of.steps(thirdNight)).toEqual(everywhere(act));
     expect(of.sink.told.map(({ body }) => body.text).filter((text) => text.includes(act))).toHaveLength(1);
@@ -95,7 +96,8 @@ describe.concurrent('every surface says the same', () => {
 
   test('of runs that did not start: since when, and the command that fetches what is missing', async () => {
     const of = await project();
-    const step = 'Act: start the scheduler (cron or "costbook schedule") again. Then run "costbook run nightly".';
+    const step =
+      'Act (operator of Costbook): start the scheduler (cron or "costbook schedule") again. Then run "costbook run nightly".';
     expect(await of.steps(fourthNight)).toEqual(everywhere(step));
     for (const args of [['status'], ['doctor', '--offline'], ['alerts', '--open']]) {
       const { stdout } = await of.run(fourthNight, ...args);
@@ -123,23 +125,23 @@ describe.concurrent('every surface says the same', () => {
       '--! about: Every cost is small.\n--! severity: fail\nselect hour from costs',
     );
     expect((await of.run(nextNight, 'run', 'nightly')).exitCode).toBe(2);
-    const step = 'Act: fix or remove sql/checks/mine.sql, then run "costbook check" again.';
-    const late = expect.stringMatching(/^Act: correct its settings/);
+    const step = 'Act (operator of Costbook): fix or remove sql/checks/mine.sql, then run "costbook check" again.';
+    const late = expect.stringMatching(/^Act \(operator of Costbook\): end this reason/);
     expect(await of.steps(nextNight)).toEqual({
-      ...{ status: [late], alerts: [step], agents: [expect.stringContaining('correct its settings')] },
-      doctor: [step, late, 'Act: see "costbook alerts --open".'],
+      ...{ status: [late], alerts: [step], agents: [expect.stringContaining('end this reason')] },
+      doctor: [step, late, 'Act (operator of Costbook): see "costbook alerts --open".'],
     });
     const { stdout } = await of.run(nextNight, 'status');
     expect(stdout).toMatch(
-      /^ALERT: 1 check cannot run, and 1 critical alert is open\. The books are proven and fresh\.\n\n1 open alert, 1 critical; 1 undelivered message\. .*🔴.*\n\n {2}- 1 message to the sink late /s,
+      /^ALERT: 1 check cannot run\. The books are proven and fresh\.\n\n1 open alert, 1 critical; 1 undelivered message\. .*🔴.*\n\n {2}- 1 message to the sink late /s,
     );
   });
 
   test('of a damaged warehouse, which any run that loads tells the sinks', async () => {
     const of = await project();
     await writeFile(join(of.dir, 'data', 'warehouse.duckdb'), 'this is no database');
-    const step = 'Act: run "costbook repair". Then run "costbook run nightly".';
-    expect(await of.steps(night)).toMatchObject({ status: ['Act: run "costbook repair".'] });
+    const step = 'Act (operator of Costbook): run "costbook repair". Then run "costbook run nightly".';
+    expect(await of.steps(night)).toMatchObject({ status: ['Act (operator of Costbook): run "costbook repair".'] });
     expect(await of.steps(thirdNight)).toEqual(everywhere(step));
     expect((await of.run(thirdNight, 'ingest')).exitCode).toBe(4);
     expect(keysIn(of.sink)).toEqual(['books']);
@@ -161,7 +163,7 @@ describe.concurrent('every surface says the same', () => {
     expect(exitCode).toBe(2);
     expect(keysIn(of.sink)).toEqual(['run/alert']);
     const place = join(of.dir, 'costbook.yaml');
-    const step = `Act: create the file, or correct the setting currency in ${place}:3:11. Then run "costbook alert" again.`;
+    const step = `Act (operator of Costbook): create the file, or correct the setting currency in ${place}:3:11. Then run "costbook alert" again.`;
     expect(await of.steps(nextNight)).toEqual(everywhere(step));
     expect(of.sink.told.at(-1)?.body.text).toContain(step);
     const status = await of.run(nextNight, 'status');

@@ -410,7 +410,7 @@ test('an exclusion is shown with its reason wherever it acts, and named once it 
   const page = (await (await serve(own)).get('/anomalies')).text;
   expect(page).toContain('1 anomaly is open, 1 of them excluded from alerts.');
   expect(page).toContain('Excluded from alerts: tests of &lt;the&gt; launch');
-  const ended = 'label env drill, ended on 2026-09-30 and no longer acts: drills of September';
+  const ended = 'label env drill, ended on 2026-09-30: drills of September';
   expect(page).toContain(ended);
   const listed = await runCli(['anomalies', '--dir', own]);
   expect(listed.stdout).toContain('Excluded through 2026-12-31: tests of <the> launch');

@@ -108,6 +108,7 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
       { start: '2026-10-18T04:00:00Z', end: '2026-10-18T07:00:00Z', usualCost: '18.150000000000' },
     ],
     usualCost: '48.400000000000',
+    owner: 'team Research',
   },
   check: {
     ...head,
@@ -189,9 +190,10 @@ export const exampleFacts: Readonly<Record<string, AlertFact>> = {
         outcome: 'refused',
         reason: 'agents API answered 403: access_denied (account acc_main, agents, page 1).',
         step: act('ask an admin for a token.'),
-        nextStep: 'Act: ask an admin for a token.',
+        nextStep: 'Act (operator of Costbook): ask an admin for a token.',
       },
     ],
+    neverListed: '3.120000000000',
   },
   closed_month: {
     ...head,

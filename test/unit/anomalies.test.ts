@@ -213,7 +213,7 @@ describe('the text of an anomaly', () => {
   test('says that a credit is a credit, not that spending stopped', () => {
     const words = wordsOf({ ...example, anomaly: 'drop', isUp: false, cost: '-50.000000000000', moved: null });
     expect(words).toContain('was credited 50.00 USD more than it cost');
-    expect(words).toContain('Act: check what the credit of demo-analyst is for');
+    expect(words).toContain('Act (operator of Costbook): check what the credit of demo-analyst is for');
     expect(words).not.toContain('cost nothing');
     expect(words).not.toContain('meant to stop');
   });
@@ -222,11 +222,11 @@ describe('the text of an anomaly', () => {
     const [title, ...lines] = wordsOf(exampleRunaway).split('\n');
     expect(title).toMatch(/^🔴 543\.95 USD more .* 987 USD more/);
     expect(title?.match(/than usual/g)).toHaveLength(1);
-    expect(title?.length).toBeLessThanOrEqual(130);
+    expect(title?.length).toBeLessThanOrEqual(135);
     expect(lines[0]).toContain('Usage went up, not the price: compute runtime of agent demo-analyst');
     expect(lines[1]).toContain('Budget customer-demos is 4.26 USD over');
     expect(lines[2]).toBe('Its cost also counts in budget everything.');
-    expect(lines[3]).toContain('Act: check what demo-analyst runs and when');
+    expect(lines[3]).toContain('Act (team Demos & <friends>): check what demo-analyst runs and when');
     expect(lines).toContain('Total difference: +543.95 USD, about 89 USD on a whole day');
     expect(lines).toContain('Last message: +191.57 USD through 22 Oct');
     expect(lines.join('\n')).toContain('Other budgets: Budget everything (5,000.00 USD) will be exceeded in 2026-10');
@@ -277,7 +277,7 @@ describe('the text of an anomaly', () => {
 
   test('is made from a fact of an earlier version, too', () => {
     const { notice: _, lastNotice: __, dailyImpact: ___, monthEnd: ____, costSoFar: _____, ...old } = example;
-    expect(wordsOf(old as AnomalyFact)).toContain('83.46 USD more than usual for demo-analyst on 20 Oct');
+    expect(wordsOf(old as AnomalyFact)).toContain('83.46 USD more than usual, mostly for demo-analyst on 20 Oct');
   });
 });
 

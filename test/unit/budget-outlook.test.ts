@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noAction } from '../../src/base/next-step.ts';
 import type { BudgetEnd, UnusualCost } from '../../src/findings/budget-fact.ts';
 import { budgetOutlook } from '../../src/findings/budget-outlook.ts';
 
@@ -25,14 +26,14 @@ const endsAt = (expected: string, stopped: string | null = null, spentOn: string
 describe('a budget whose threshold is reached', () => {
   test('and that is expected to end within its amount is on course and needs no action', () => {
     const { short, sentences, next } = outlook({ value: '1500', end: endsAt('2813') });
-    expect([short, next]).toEqual(['on course', 'No action needed yet.']);
+    expect([short, next]).toEqual(['on course', noAction()]);
     expect(sentences.join(' ')).toMatch(/^53\.3 % of .* about 2,813 USD, within its budget\.$/);
   });
 
   test('and that is expected to end just below its amount says that little is left', () => {
     const { short, next } = outlook({ value: '1500', amount: '3050', end: endsAt('3000') });
     expect(short).toContain('close');
-    expect(next).toMatch(/; 50\.8 % of the budget is left\.$/);
+    expect(next).toEqual(noAction('50.8 % of the budget is left.'));
   });
 
   test('and that is expected to end above its amount says by how much, and when it is spent', () => {
@@ -54,7 +55,7 @@ describe('a budget whose threshold is reached', () => {
   test('and whose period is over below its amount needs no action', () => {
     const { sentences, next } = outlook({ value: '2999.99', completeThrough: '2026-12-05T00:00:00Z' });
     expect(sentences[0]).toMatch(/stayed within the budget\.$/);
-    expect(next).toBe('No action needed.');
+    expect(next).toEqual(noAction());
   });
 
   test('says nothing of an end that nobody knows, and asks for action', () => {

@@ -13,19 +13,19 @@ const previous = { period: '2026-09', value: '6000', unusual: '600', days: 30, e
 describe('what to do about a budget that is expected to be exceeded', () => {
   test('names the amount to save, and the amount to raise the budget to', () => {
     const { next, title } = forecastWords({ ...exampleForecast, unusual: undefined }, forecast);
-    expect(next).toMatch(
-      /^Act: check .* and save about 1,012 USD in 2026-10, or raise .* to at least about 6,012 USD in jobs/,
+    expect(next?.words).toMatch(
+      /^check .* and save about 1,012 USD in 2026-10, or raise .* to at least about 6,012 USD in jobs/,
     );
     expect(title).toContain('about 1,012 USD over its 5,000.00 USD');
   });
 
   test('is to raise the budget, if most of what is still to come would have to be saved', () => {
     const { next } = forecastWords({ ...exampleForecast, value: '4900', unusual: undefined }, forecast);
-    expect(next).toMatch(
-      /^Act: raise .* to at least about 6,012 USD in jobs\/budgets.yaml \(limits: \{ 2026-10: AMOUNT \}\), or accept the excess.$/,
+    expect(next?.words).toMatch(
+      /^raise .* to at least about 6,012 USD in jobs\/budgets.yaml \(limits: \{ 2026-10: AMOUNT \}\), or accept the excess.$/,
     );
-    expect(forecastWords({ ...exampleForecast, value: '4800', unusual: undefined }, forecast).next).toMatch(
-      /^Act: raise .* To stay within it instead, save about 1,012 USD of the about 1,212 USD still to come/,
+    expect(forecastWords({ ...exampleForecast, value: '4800', unusual: undefined }, forecast).next?.words).toMatch(
+      /^raise .* To stay within it instead, save about 1,012 USD of the about 1,212 USD still to come/,
     );
   });
 
@@ -35,33 +35,33 @@ describe('what to do about a budget that is expected to be exceeded', () => {
       ...{ impact: '1500', daily: null },
     };
     const { next } = forecastWords({ ...exampleForecast, unusual: [ended], end: undefined }, forecast);
-    expect(next).toMatch(/^Act: accept the excess, or raise .* about 6,012 USD .* training-lab, which has ended/);
+    expect(next?.words).toMatch(/^accept the excess, or raise .* about 6,012 USD .* training-lab, which has ended/);
   });
 
   test('names what can still be lowered, and not more than that, once the budget is exceeded', () => {
     const spent = { ...exampleForecast, value: '5500', unusual: undefined };
-    expect(spentBudgetWords(spent).next).toMatch(
-      /^Act: check the largest costs, .*: about 512 USD more will be spent in 2026-10 if nothing changes\. .* at least about 6,012 USD/,
+    expect(spentBudgetWords(spent).next?.words).toMatch(
+      /^check the largest costs, .*: about 512 USD more will be spent in 2026-10 if nothing changes\. .* at least about 6,012 USD/,
     );
-    expect(spentBudgetWords(spent).next).not.toContain('1,012');
+    expect(spentBudgetWords(spent).next?.words).not.toContain('1,012');
   });
 
   test('raises the budget of later periods, once the period is over', () => {
     const over = { ...exampleForecast, value: '5500', unusual: undefined, completeThrough: exampleForecast.periodEnd };
-    expect(spentBudgetWords(over).next).toMatch(/raise the budget for later periods .*2026-10 is over/);
+    expect(spentBudgetWords(over).next?.words).toMatch(/raise the budget for later periods .*2026-10 is over/);
   });
 
   test('names the file that has the amount', () => {
     const fact = { ...exampleForecast, value: '5500', unusual: undefined, amountFile: 'jobs/finance.csv' };
-    expect(spentBudgetWords(fact).next).toContain('in jobs/finance.csv');
-    expect(spentBudgetWords(fact).next).not.toContain('budgets.yaml');
+    expect(spentBudgetWords(fact).next?.words).toContain('in jobs/finance.csv');
+    expect(spentBudgetWords(fact).next?.words).not.toContain('budgets.yaml');
   });
 
   test('says not to add up the savings in a budget and in a part of it', () => {
     const { next } = forecastWords({ ...exampleForecast, unusual: undefined, contains: ['production'] }, forecast);
-    expect(next).toMatch(/saved in budget production counts here too: do not add up their amounts\.$/);
+    expect(next?.words).toMatch(/saved in budget production counts here too: do not add up their amounts\.$/);
     const many = { ...exampleForecast, unusual: undefined, contains: ['a', 'b'], containsMore: 2998 };
-    expect(forecastWords(many, forecast).next).toMatch(/budgets a, b and 2998 more counts here too/);
+    expect(forecastWords(many, forecast).next?.words).toMatch(/budgets a, b and 2998 more counts here too/);
   });
 
   test('says what to do about the part that stays over when what runs away is stopped', () => {
@@ -71,18 +71,22 @@ describe('what to do about a budget that is expected to be exceeded', () => {
     };
     const end = { expected: '6012', stopped: '5300', spentOn: null };
     const { next } = spentBudgetWords({ ...exampleForecast, unusual: [running], end });
-    expect(next).toMatch(/stop it .* not enough: save about 300 USD elsewhere, or raise .* at least about 5,300 USD/);
-    expect(next).toMatch(/If its cost is intended, raise .* at least about 6,012 USD/);
+    expect(next?.words).toMatch(
+      /stop it .* not enough: save about 300 USD elsewhere, or raise .* at least about 5,300 USD/,
+    );
+    expect(next?.words).toMatch(/If its cost is intended, raise .* at least about 6,012 USD/);
     const late = spentBudgetWords({ ...exampleForecast, value: '5200', unusual: [running], end });
-    expect(late.next, 'only 100 USD are to come').toMatch(/not enough: raise .* 5,300 USD .*, or accept the excess\./);
+    expect(late.next?.words, 'only 100 USD are to come').toMatch(
+      /not enough: raise .* 5,300 USD .*, or accept the excess\./,
+    );
     const kept = spentBudgetWords({ ...exampleForecast, unusual: [running], end: { ...end, stopped: '4900' } });
-    expect(kept.next).not.toContain('not enough');
+    expect(kept.next?.words).not.toContain('not enough');
   });
 
   test('has no amount to raise to for a cost per unit, which has no end', () => {
     const per = { name: 'order', count: '100', cost: '5000', through: '2026-10-20' };
     const { next } = spentBudgetWords({ ...exampleForecast, unusual: undefined, per, unit: 'USD per order' });
-    expect(next).not.toMatch(/at least/);
+    expect(next?.words).not.toMatch(/at least/);
   });
 });
 

@@ -131,7 +131,7 @@ describe('an open alert', () => {
     const { sentences, next, notes } = cardOf(told.entry);
     expect(sentences.join(' ')).toContain('answered 401');
     expect(sentences.join(' ')).toMatch(/Reported before: .*ECONNREFUSED/);
-    expect(next).toMatch(/^Act: .*token/);
+    expect(next).toMatch(/^Act \(operator of Costbook\): .*token/);
     expect(notes.join(' ')).toContain('run/ingest (2nd message about it)');
   });
 
@@ -267,7 +267,7 @@ describe('the next step of a failed run that carries one', () => {
     const close = { ...killed(1), command: 'close', startedAs: 'close 2026-09 --invoice none' };
     const words = wordsOfAlert(factsOf({ runs: [close] })[0] as AlertFact);
     expect(words).toMatchObject({
-      next: 'Act: no later run does this by itself. Run "costbook close 2026-09 --invoice none" again.',
+      next: 'Act (operator of Costbook): no later run does this by itself. Run "costbook close 2026-09 --invoice none" again.',
     });
     expect(JSON.stringify(words)).not.toContain('no cost is lost');
     const open = { key: 'run/killed', occurrence: 1, isOpen: true, isNotified: true, acknowledgedUntil: undefined };

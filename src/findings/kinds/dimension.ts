@@ -32,14 +32,12 @@ export const dimension: DataKind<DimensionFact, Row> = {
     })),
   words: ({ account, dimension: name, cost, firstHour }) => ({
     title: `Unknown billing dimension ${name}: ${usd(cost)} so far`,
-    sentences: [
-      `${account} has been charged for it since ${firstHour}. The platform does not list it, so its unit is unknown.`,
-    ],
+    sentences: [`${account} has been charged for it since ${firstHour}. The platform does not list it.`],
   }),
   over: ({ dimension: name }) => ({ title: `the platform now lists the billing dimension ${name}`, sentences: [] }),
   step: () => ({
     who: 'No action needed',
-    words: 'all totals, budgets and other alerts include it already. A newer Costbook may know its unit.',
+    words: 'all totals, budgets and other alerts include this amount already.',
   }),
   amount: ({ cost }) => cost,
   size: ({ cost }) => Math.abs(Number(cost)),

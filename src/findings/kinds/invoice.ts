@@ -54,7 +54,7 @@ export const invoice: DataKind<InvoiceFact, Row> = {
     const isCorrected = close.some(({ invoices }) => invoices.some(({ invoiced }) => invoiced === newTotal));
     const others = isCorrected ? ' and those of corrected invoices' : '';
     return act(
-      `when its invoice is there, run ${reopenAndClose({ reopen, close })}, with its total in USD${others} as ${newTotal}, or none if no invoice will come.`,
+      `when finance has its invoice, run ${reopenAndClose({ reopen, close })}, with its total in USD${others} as ${newTotal}, or none if no invoice will come.`,
     );
   },
   amount: ({ billed }) => billed,

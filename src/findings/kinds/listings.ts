@@ -6,11 +6,13 @@ import {
   refusedTokenStep,
   unreadListingStep,
 } from '../../base/next-step.ts';
+import { sumOf, usd } from '../../money/money.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import { nightsCause, waitAtMostMs } from '../causes.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { byAccount, type DataKind, isRead, throughOf } from '../kind.ts';
+import { listedCosts } from '../owner-sources.ts';
 import { alertRows } from '../rows.ts';
 import { isIngestFailed } from './run.ts';
 import { changeWords } from './sentences.ts';
@@ -33,6 +35,8 @@ interface Listing {
 export interface ListingsFact extends Finding<'listings'> {
   /** Those that the token may not read first, then shrunken ones. */
   readonly listings: readonly Listing[];
+  /** What resources that no listing ever showed cost in 30 days: USD, decimal text; left out if it is unknown. */
+  readonly neverListed?: string;
 }
 
 function stepIn(json: unknown): Pick<Listing, 'step' | 'nextStep'> {
@@ -41,10 +45,13 @@ function stepIn(json: unknown): Pick<Listing, 'step' | 'nextStep'> {
 }
 
 /** One finding for an account, however many of its listings could not be read. */
-export const listings: DataKind<ListingsFact, Listing & { readonly account: string }> = {
+export const listings: DataKind<ListingsFact, Listing & { readonly account: string; readonly neverListed: string }> = {
   name: 'listings',
-  read: async (connection) =>
-    (await alertRows(connection, 'unread_listings')).map((row) => ({
+  read: async (connection) => {
+    const rows = await alertRows(connection, 'unread_listings');
+    const costs = rows.length === 0 ? undefined : await listedCosts(connection);
+    return rows.map((row) => ({
+      neverListed: sumOf((costs?.get(String(row['account']))?.neverListed ?? []).map(({ cost }) => cost)),
       account: String(row['account']),
       workspace: textOrNull(row['token_workspace']),
       resourceType: String(row['resource_type']),
@@ -52,13 +59,15 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
       reason: textOrNull(row['reason']),
       ...stepIn(row['step']),
       ...(Number(row['read_at']) - Number(row['failing_since']) >= waitAtMostMs ? { isWaitOver: true } : {}),
-    })),
+    }));
+  },
   findings: (rows, world) =>
     byAccount(rows, world).map(({ account, own }) => ({
       ...findingOf('listings', [account], {
         ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
       }),
-      listings: own,
+      listings: own.map(({ neverListed: _, ...listing }) => listing),
+      neverListed: own[0]?.neverListed ?? '0',
     })),
   isLookedFor: isRead,
   follows: (_, others) => others.some(isIngestFailed),
@@ -78,7 +87,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
         ...(reason === undefined
           ? []
           : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
-        'No cost is missing. Resources that were listed before keep their names and owners; costs of newer ones have no owner by label until this is fixed.',
+        `No cost is missing. Resources that were listed before keep their names and owners; those that no listing ever showed cost ${usd(fact.neverListed ?? '0')} in the last 30 days.`,
         ...changeWords(fact),
       ],
       list: {

@@ -137,7 +137,9 @@ function harmlessWords({ key, command, failures }: RunFact): string[] {
   }
   if (key !== alertKey) return [];
   const isOfRates = hasCode(failures, 'mistaken_rates');
-  return [`No cost is missing: only ${isOfRates ? 'amounts in the second currency' : 'alerts'} are affected.`];
+  return [
+    isOfRates ? 'There are no amounts in it; amounts in USD are right.' : 'No cost is missing: only alerts are affected.',
+  ];
 }
 
 function reasonOf({ key, failures }: RunFact): string {

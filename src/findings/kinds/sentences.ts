@@ -23,5 +23,5 @@ export function missingWords({ outOfDate = [] }: { readonly outOfDate?: OutOfDat
       ? `All costs of ${account} are missing.`
       : `Costs of ${account} since ${completeThrough} ${missingCostWords(usualDaily, completeThrough, missingHours)}.`,
   );
-  return [`${costs.join(' ')} None is lost: the next run that succeeds loads them.`];
+  return [costs.join(' ')];
 }

@@ -1,9 +1,10 @@
-import { act } from '../../base/next-step.ts';
+import { act, handedOver } from '../../base/next-step.ts';
 import { moneyOf, roughly, sumOf } from '../../money/money.ts';
 import { counted } from '../../text/counted.ts';
 import { hourMs } from '../../time/time.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { byAccount, type DataKind, isRead, throughOf } from '../kind.ts';
+import { ownersOf } from '../owners.ts';
 import { alertRows } from '../rows.ts';
 
 /** A time without costs, half-open. */
@@ -18,6 +19,7 @@ interface SilentTime {
 
 interface Row extends SilentTime {
   readonly account: string;
+  readonly owner?: string | undefined;
 }
 
 /** An account or a workspace that costs something in every hour had none for some hours, and the platform's totals agree. */
@@ -26,26 +28,39 @@ export interface SilentFact extends Finding<'silent'> {
   readonly times: readonly SilentTime[];
   /** USD of all of them. */
   readonly usualCost: string;
+  /** Who owns the workspace of the newest: `team Research`; left out if nobody is known, or if several do. */
+  readonly owner?: string;
 }
 
 export const silent: DataKind<SilentFact, Row> = {
   name: 'silent',
-  read: async (connection) =>
-    (await alertRows(connection, 'silent_hours')).map((row) => ({
+  read: async (connection) => {
+    const rows = (await alertRows(connection, 'silent_hours')).map((row) => ({
       account: String(row['account']),
       ...(row['workspace'] === null ? {} : { workspace: String(row['workspace']) }),
       start: String(row['silent_from']),
       end: String(row['silent_to']),
       usualCost: String(row['usual_cost']),
-    })),
+    }));
+    const asked = rows.flatMap(({ account, workspace, start }, place) =>
+      workspace === undefined ? [] : [{ place, account, workspace, day: start.slice(0, 10) }],
+    );
+    const owners = await ownersOf(connection, asked);
+    return rows.map((row, place) => ({ ...row, owner: owners.get(place) }));
+  },
   findings: (rows, world) =>
-    byAccount(rows, world).map(({ account, own: times }) => ({
-      ...findingOf('silent', [account], {
-        ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
-      }),
-      times,
-      usualCost: sumOf(times.map(({ usualCost }) => usualCost)),
-    })),
+    byAccount(rows, world).map(({ account, own }) => {
+      const times = own.map(({ owner: _, ...time }) => time);
+      const [owner] = own.map((newest) => newest.owner);
+      return {
+        ...findingOf('silent', [account], {
+          ...{ account, severity: 'warning', completeThrough: throughOf(world, account) },
+        }),
+        times,
+        usualCost: sumOf(times.map(({ usualCost }) => usualCost)),
+        ...(owner === undefined ? {} : { owner }),
+      };
+    }),
   isLookedFor: isRead,
   // Another time without costs is news; that one goes on is not.
   causes: ({ times }) =>
@@ -55,14 +70,10 @@ export const silent: DataKind<SilentFact, Row> = {
     const goesOn = newest?.end === completeThrough;
     const since = goesOn ? `since ${newest?.start}` : `from ${newest?.start} to ${newest?.end}`;
     const more = times.length > 1 ? `, and ${counted(times.length - 1, 'other time')} without costs` : '';
-    const others =
-      newest?.workspace === undefined
-        ? 'either everything was stopped'
-        : `the costs of all other workspaces go on, and either everything in ${newest.workspace} was stopped`;
     return {
       title: `About ${roughly(moneyOf(usualCost))} may be missing: ${placeWords(account, newest)} has no cost ${since}${more}`,
       sentences: [
-        `${usualWords(times)}${goesOn ? `, until ${newest?.end}, the end of the last hour read` : ''}. The platform's totals show none either, so the books match them: ${others}, or the platform shows these costs late, or it has lost them.`,
+        `${usualWords(times)}${goesOn ? `, until ${newest?.end}, the end of the last hour read` : ''}. The platform's totals show none either: everything there was stopped, or the platform shows these costs late, or it has lost them.`,
       ],
       ...(times.length > 1 && {
         list: {
@@ -79,10 +90,12 @@ export const silent: DataKind<SilentFact, Row> = {
     title: `times without costs of ${account} are a week old, or their costs have come`,
     sentences: [],
   }),
-  step: ({ account, times: [newest] }) =>
-    act(
-      `ask those who run ${placeWords(account, newest)} whether everything was stopped then. If it was, nothing is missing. If not, ask the platform's support for the costs of these hours. Every run looks for late ones and loads them.`,
+  step: ({ account, owner, times: [newest] }) => ({
+    ...act(
+      `check whether everything in ${placeWords(account, newest)} was stopped then. If it was, nothing is missing. If not, ${handedOver("ask the platform's support for the costs of these hours", owner)}: every run loads late ones.`,
     ),
+    by: owner,
+  }),
   amount: ({ usualCost }) => usualCost,
   size: ({ usualCost }) => Number(usualCost),
   isDated: true,

@@ -85,12 +85,19 @@ function windowItems({ difference, windows, count }: UnprovenFact): string[] {
 }
 
 /** What reports and exports have of the hours. */
-function booksWords({ missing, matched }: UnprovenFact): string {
+function booksWords({ missing, matched, difference }: UnprovenFact): string {
   const again = matched === undefined ? '' : ` Hours of ${matched} that differed before match now.`;
   if (missing === undefined) return `Reports and exports have these hours as they matched the totals last.${again}`;
+  const differ = difference === null ? 'differ' : `differ by ${usd(difference)}`;
+  return `The platform's lines and totals of these hours ${differ}, so they were not loaded: reports and exports have all other hours.${again}`;
+}
+
+/** What reports lack, if they lack anything; otherwise what differs. */
+function titleOf({ account, missing, difference, count, months }: UnprovenFact): string {
+  if (missing === undefined) return `Costs of ${account} ${differenceWords(difference ?? undefined, count, months)}`;
   const { hours, usualDaily } = missing;
   const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
-  return `Reports and exports have no costs of ${counted(hours, 'hour')} that never matched${amount}. All other hours are in them, as they were when they last matched.${again}`;
+  return `${counted(hours, 'hour')} of ${account} in ${monthWords(months)} ${hours === 1 ? 'is' : 'are'} not in the books${amount}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
@@ -128,7 +135,7 @@ export const unproven: DataKind<UnprovenFact, Row> = {
   ],
   causeWords: ({ months }) => `only costs in ${monthWords(months)} differed`,
   words: (fact) => ({
-    title: `Costs of ${fact.account} ${differenceWords(fact.difference ?? undefined, fact.count, fact.months)}${fact.outOfDate.length === 0 ? '' : ', and its books are out of date'}`,
+    title: titleOf(fact),
     sentences: [booksWords(fact), ...changeWords(fact), ...partlyLateWords(fact)],
     list: {
       label: `Windows (${fact.count})`,
