@@ -71,7 +71,8 @@ export function wordsOf(fact: AlertFact): Pick<OpenAlert, 'icon' | 'title' | 'de
   const { icon, title, sentences, next, fields } = cardOf({ key: fact.key, occurrence: 1, transition: 'raised', fact });
   const deployed = fields.flatMap(({ label, value }) => (label === 'Deployments' ? [value] : []));
   // What an anomaly does to budgets, and why it raised no alert before, is half of what to decide.
-  const reason = fact.kind === 'anomaly' ? [...sentences, ...deployed, ...exclusionSentences(fact)].join(' ') : sentences[0];
+  const reason =
+    fact.kind === 'anomaly' ? [...sentences, ...deployed, ...exclusionSentences(fact)].join(' ') : sentences[0];
   return { icon, title, detail: withDate(dataKindOf(fact)?.detail?.(fact as DataFact) ?? reason, fact), next };
 }
 

@@ -138,7 +138,9 @@ function harmlessWords({ key, command, failures }: RunFact): string[] {
   if (key !== alertKey) return [];
   const isOfRates = hasCode(failures, 'mistaken_rates');
   return [
-    isOfRates ? 'There are no amounts in it; amounts in USD are right.' : 'No cost is missing: only alerts are affected.',
+    isOfRates
+      ? 'There are no amounts in it; amounts in USD are right.'
+      : 'No cost is missing: only alerts are affected.',
   ];
 }
 
