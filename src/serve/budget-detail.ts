@@ -373,7 +373,7 @@ ${form}${body}</section>`;
   try {
     const key = `backtest ${days} ${budgetKey(budget)}`;
     const answer = await view.computed(key, (signal) => project.work.budgetBacktest(budget.name, days, signal));
-    return { status: 200, body: frame(backtestTables(answer as BacktestAnswer, unitOf(budget))) };
+    return { status: 200, body: frame(backtestTables(answer as BacktestAnswer, budget)) };
   } catch (error) {
     if (!(error instanceof CostbookError)) throw error;
     return {
@@ -385,7 +385,8 @@ ${form}${body}</section>`;
 
 const whatHappens = { raised: 'fires', resolved: 'resolves', reached: 'comes true' } as const;
 
-function backtestTables({ from, to, recordedSince, events, periods }: BacktestAnswer, unit: string): Markup {
+function backtestTables({ from, to, recordedSince, events, periods }: BacktestAnswer, budget: Budget): Markup {
+  const unit = unitOf(budget);
   const fired = events.filter(({ state }) => state === 'raised').length;
   const known = periods.filter(({ spent }) => spent !== null);
   const over = known.filter(({ state }) => state === 'EXCEEDED').length;
@@ -416,7 +417,11 @@ From ${from.slice(0, 10)} through ${to.slice(0, 10)}.${
       { head: 'Period', cell: ({ period }) => html`<span class="state">${period}</span>` },
       { head: 'Spent', isNumber: true, cell: ({ spent }) => (spent === null ? 'not known' : money(spent, { unit })) },
       { head: 'Budget', isNumber: true, cell: (row) => money(row.amount, { unit }) },
-      { head: 'Share', isNumber: true, cell: ({ share }) => (share === null ? '' : `${share.slice(0, -1)} %`) },
+      {
+        head: 'Share',
+        isNumber: true,
+        cell: (row) => (row.spent === null ? '' : shareWords(budget, { name: row.period }, moneyOf(row.spent))),
+      },
       {
         head: 'State',
         cell: ({ state }) =>

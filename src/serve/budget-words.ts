@@ -22,7 +22,7 @@ export function amountCell(budget: Budget, whole: bigint, isNamed = true, figure
 }
 
 /** The spent share of the amount, with one decimal as every share of a page. */
-export function shareWords(budget: Budget, period: CalendarPeriod, spent: bigint): string {
+export function shareWords(budget: Budget, period: Pick<CalendarPeriod, 'name'>, spent: bigint): string {
   return `${shareOf(budget, period, spent, 1)} %`;
 }
 

@@ -367,8 +367,8 @@ export function isForecastAsked({ thresholds }: Budget): boolean {
  * The spent share of a budget's amount, in percent, by default with two decimals: `82.35`. It is rounded, but not up to the amount
  * or a threshold that is not reached.
  */
-export function shareOf(budget: Budget, period: CalendarPeriod, spent: bigint, decimals = 2): string {
-  const amount = amountIn(budget, period.name);
+export function shareOf(budget: Budget, { name }: Pick<CalendarPeriod, 'name'>, spent: bigint, decimals = 2): string {
+  const amount = amountIn(budget, name);
   const scale = 10n ** BigInt(decimals);
   const nearest = rounded(spent * 100n * scale, amount);
   const limits = [hundredPercent, ...budget.thresholds.flatMap(({ at }) => ('percent' in at ? [at.percent] : []))];
