@@ -59,6 +59,19 @@ describe.each([1440, 390])('the dashboard in a browser, %d pixels wide', (width)
 });
 
 describe('the dashboard in a browser', () => {
+  test('on a phone, breaks the lines of a long problem, and shows all values of a filter side by side', async () => {
+    const costs = Array.from({ length: 40 }, (_, index) => ({ workspace: `workspace-of-a-team-${index}`, cost: '1' }));
+    const { url } = await serve(await dashboardProject(dashboardBooks({ costs })));
+    const tab = await openTab(url, { width: 390 });
+    await tab.page.goto(`${url}/explore?from=${'never '.repeat(40)}&group=${'x'.repeat(200)}`);
+    expect(await tab.page.locator('p.state.bad').count()).toBeGreaterThan(0);
+    await tab.page.evaluate('document.querySelectorAll(".controls, .choice").forEach((each) => { each.open = true })');
+    expect(await overflowOf(tab)).toBeLessThanOrEqual(0);
+    const wider = '[...document.querySelectorAll("fieldset")].map((each) => each.scrollWidth - each.clientWidth)';
+    expect(Math.max(...((await tab.page.evaluate(wider)) as number[]))).toBe(0);
+    await tab.context.close();
+  });
+
   test('1024 pixels wide, hides no amount of a table on its first page', async () => {
     const made = { budget: 'everything', scope: '{}', amount: '6012345', exceeds_on: '2026-10-05' };
     const period = { period: '2026-10', period_start: '2026-10-01', period_end: '2026-11-01' };
