@@ -108,13 +108,13 @@ function tokenFound(tried: ReadonlyMap<string | undefined, Tried>, count: number
   const found = listed.length === 0 ? [] : [ok(`the token lists the workspaces ${words(listed)}${rest}`)];
   if (refused.length === 0 || listed.length === 0) return found;
   const step = act('use a personal key that reaches them, or give each of them a token in inventory.tokens.');
-  return [...found, warn(`the platform refuses the token the resources of ${words(refused)}: ${oldOwners}`, step)];
+  return [...found, warn(`the platform refuses the token the listings of ${words(refused)}: ${oldOwners}`, step)];
 }
 
 /** What a workspace's own token lists. */
 function workspaceTokenFound(workspace: string, setting: string, tried: Tried): Found {
   if (tried.answer === 'listed') return ok(`the token of ${setting} lists ${workspace}`);
-  const words = `the platform refuses the token of ${setting} the resources of workspace ${workspace} (${tried.status}): ${oldOwners}`;
+  const words = `the platform refuses the token of ${setting} the listings of ${workspace} (${tried.status}): ${oldOwners}`;
   return warn(words, refusedTokenStep([workspace]));
 }
 

@@ -19,7 +19,7 @@ export async function undelivered(connection: Connection): Promise<readonly Unde
   return rows.map(({ sink: name, messages, since, reason }) => {
     const [sink, count] = [String(name), Number(messages)];
     const next = act(
-      `end this reason. Then run "costbook alerts test ${sink}", and once its message arrives, "costbook alert", which sends what waits.`,
+      `correct what this reason names: in costbook.yaml under sinks, or at its service. Then run "costbook alerts test ${sink}", and once its message arrives, "costbook alert", which sends what waits.`,
       'alert',
     );
     return {

@@ -381,9 +381,11 @@ describe('what each token reaches', () => {
         .slice(1);
     expect(await reached({ yaml })).toEqual([
       'ok the token lists the workspaces production',
-      'warn the token may not list north: their costs have no owners by label',
+      'warn the platform refuses the token the listings of north: no cost is missing, but names and owners there may be old',
       expect.stringMatching(/^ok the token of inventory\.tokens\.staging \(.*\) lists staging$/),
-      expect.stringMatching(/^warn the token of inventory\.tokens\.research \(.*\) may not list research \(401\)/),
+      expect.stringMatching(
+        /^warn the platform refuses the token of inventory\.tokens\.research \(.*\) the listings of research \(401\)/,
+      ),
     ]);
     emulator.control.planFaults([{ name: 'ignored-version', rate: 1 }]);
     expect(await reached({ yaml: '', env: { COSTBOOK_TOKEN: research } })).toEqual([

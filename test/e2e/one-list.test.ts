@@ -126,9 +126,9 @@ describe.concurrent('every surface says the same', () => {
     );
     expect((await of.run(nextNight, 'run', 'nightly')).exitCode).toBe(2);
     const step = 'Act (operator of Costbook): fix or remove sql/checks/mine.sql, then run "costbook check" again.';
-    const late = expect.stringMatching(/^Act \(operator of Costbook\): end this reason/);
+    const late = expect.stringMatching(/^Act \(operator of Costbook\): correct what this reason names/);
     expect(await of.steps(nextNight)).toEqual({
-      ...{ status: [late], alerts: [step], agents: [expect.stringContaining('end this reason')] },
+      ...{ status: [late], alerts: [step], agents: [expect.stringContaining('correct what this reason names')] },
       doctor: [step, late, 'Act (operator of Costbook): see "costbook alerts --open".'],
     });
     const { stdout } = await of.run(nextNight, 'status');

@@ -93,11 +93,17 @@ function booksWords({ missing, matched, difference }: UnprovenFact): string {
 }
 
 /** What reports lack, if they lack anything; otherwise what differs. */
-function titleOf({ account, missing, difference, count, months }: UnprovenFact): string {
+function titleOf({ account, missing, difference, count, months, windows }: UnprovenFact): string {
   if (missing === undefined) return `Costs of ${account} ${differenceWords(difference ?? undefined, count, months)}`;
   const { hours, usualDaily } = missing;
   const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
-  return `${counted(hours, 'hour')} of ${account} in ${monthWords(months)} ${hours === 1 ? 'is' : 'are'} not in the books${amount}`;
+  const [start] = windows.map((one) => one.start).toSorted();
+  const end = windows
+    .map((one) => one.end)
+    .toSorted()
+    .at(-1);
+  const when = count > windows.length ? `in ${monthWords(months)}` : `between ${start} and ${end}`;
+  return `${counted(hours, 'hour')} of ${account} ${when} ${hours === 1 ? 'is' : 'are'} not in the books${amount}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
