@@ -63,7 +63,7 @@ export const closedMonth: DataKind<ClosedMonthFact, Row> = {
     })),
   words: closedMonthWords,
   over: ({ account, month }) => ({
-    title: `${month} of ${account} is open again, or matches its closing total again`,
+    title: `${month} of ${account} is open again, matches its closing total again, or a later close has billed its change`,
     sentences: [],
   }),
   step: (fact) => (fact.differs === undefined ? stepAfterCorrections(fact) : closeAgainStep(fact.differs)),
@@ -104,7 +104,9 @@ async function closedMonthsChanged(connection: Connection, from: Instant | undef
   });
   const isDiffering = ({ account, month }: { account: string; month: string }) =>
     differing.some((each) => each.account === account && each.month === month);
-  return [...differing, ...moved.filter((each) => !isDiffering(each))];
+  // What later closes have billed is nobody's concern any more.
+  const isOver = (each: (typeof moved)[number]) => each.deliveredIn.every((month) => isBilled(each, month));
+  return [...differing, ...moved.filter((each) => !isDiffering(each) && !isOver(each))];
 }
 
 /** Whether a month that bills corrections of an older one is closed too. */
@@ -112,19 +114,18 @@ function isBilled({ reopen = [] }: Pick<ClosedMonthFact, 'reopen'>, month: strin
   return reopen.includes(month);
 }
 
-/** Corrections need no step: an open month bills them when it is closed, and a closed one has billed them. */
+/** Corrections need no step: an open month bills them when it is closed, and a closed one has billed a part of them. */
 function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
   const { month, deliveredIn } = fact;
   const closed = deliveredIn.filter((each) => isBilled(fact, each));
   const open = deliveredIn.filter((each) => !isBilled(fact, each));
   // The title has both amounts.
-  const [ofClosed, ofOpen] =
-    closed.length > 0 && open.length > 0 ? ['a part', 'the rest'] : ['the difference', 'the difference'];
-  const parts = [
-    ...(closed.length === 0 ? [] : [`the close of ${closed.join(', ')} shows ${ofClosed} as a correction`]),
-    ...(open.length === 0 ? [] : [`the close of ${open.join(', ')} will show ${ofOpen} as a correction`]),
-  ];
-  const shown = `${month} stays as it was closed; ${parts.join(', and ')}. "costbook restatements" lists what changed`;
+  const [billed, rest] =
+    closed.length === 0
+      ? ['', 'the difference']
+      : [`the close of ${closed.join(', ')} shows a part as a correction, and `, 'the rest'];
+  const will = `${billed}the close of ${open.join(', ')} will show ${rest} as a correction`;
+  const shown = `${month} stays as it was closed; ${will}. "costbook restatements" lists what changed`;
   return { who: 'No action needed', words: `${shown}. ${inItsMonth(fact)}.` };
 }
 
