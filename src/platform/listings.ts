@@ -383,6 +383,10 @@ async function* turnPages(
   for await (const { items, hasMore, total, doubt, isPaged: hasForm } of chain) {
     number += 1;
     count += items.length;
+    if (hasMore && number >= answerLimits.maxSparsePages && count <= number) {
+      const found = `found ${count} items on the first ${number} pages, expected about ${limit} on each`;
+      throw new RefusedAnswerError(`${about}: ${found}`);
+    }
     const shortfall =
       !hasMore && doubt === undefined && total !== undefined && count < total ? total - count : undefined;
     const counted = shortfall === undefined ? undefined : `the platform counts ${total} items and listed ${count}`;

@@ -140,6 +140,17 @@ describe('a listing request', () => {
 });
 
 describe('pages of a listing (2.13)', () => {
+  test('of one item each are refused after a hundred, with what was found', async () => {
+    const server = await startServer((response, request) => {
+      const number = Number(request.query.get('cursor') ?? 1);
+      page([`agent-${number}`], String(number + 1))(response, request);
+    });
+    const error = await rejection(read(server.url));
+    expect(error).toBeInstanceOf(RefusedAnswerError);
+    expect((error as Error).message).toMatch(/: found 100 items on the first 100 pages, expected about 200 on each$/);
+    expect(server.seen).toHaveLength(100);
+  });
+
   test('are fetched until hasMore is false, even if total is a lower bound', async () => {
     const meta = (nextCursor: string) => ({ hasMore: nextCursor !== '', nextCursor, total: 1, totalIsPartial: true });
     const server = await startServer(

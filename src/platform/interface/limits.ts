@@ -131,6 +131,11 @@ export const answerLimits = {
   maxHistoryPages: 121,
   /** A million resources of one kind, at 200 per page. */
   maxListingPages: 5_000,
+  /**
+   * After so many pages, a listing has more than one item on each, or would take hours: 200 are requested, and a platform
+   * may filter after paging.
+   */
+  maxSparsePages: 100,
   /** Each has six listings, which are read one after the other. */
   maxWorkspaces: 1000,
   /** A platform may filter after paging; it does not send empty pages for long. */
