@@ -5,7 +5,7 @@ import { act, asClause, isRepair, type NextStep, unprovenStepAfter } from '../ba
 import { diskKey, idleWords, keyOfFinding, missingCostWords, staleStep, unprovenWords } from '../findings/index.ts';
 import { fullDiskRemedy, neededWords, roomFollows, roomWords, withRoomRemedy } from '../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../text/safe-text.ts';
-import { inBooksIfMatching } from '../text/through.ts';
+import { inBooksIfMatching, isReader, ofReader } from '../text/through.ts';
 import { type Instant, isOlder, wholeHoursSince } from '../time/time.ts';
 import type { Space } from '../warehouse/integrity/index.ts';
 import type { lastFetch } from '../warehouse/ledger/index.ts';
@@ -261,6 +261,7 @@ function failedRun({
     problemOf({
       ...{ key: keyOfFinding('run', command), subject: 'runs', next: step, failures, outcome: head },
       found: `${head}: ${failures.length === 0 ? 'no reason is stored' : reasonOf(failures)}`,
+      follows: isReader(command) ? [ofReader] : [],
       exitCode: exitCodes.unproven,
     }),
   ];

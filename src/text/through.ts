@@ -10,3 +10,11 @@ export function nowWords(completeThrough: string | null): string {
 
 /** Of costs after an hour that differs: a run has loaded what it could. */
 export const inBooksIfMatching = 'are in the books, except for hours that never matched';
+
+/** Whether a command (`report focus`) only reads the books. */
+export function isReader(command: string): boolean {
+  return ['report', 'statement', 'summarize', 'verify'].includes(command.split(' ')[0] ?? '');
+}
+
+/** What it means that such a command failed. */
+export const ofReader = 'no cost is missing: only what this command makes is missing or old';

@@ -15,6 +15,7 @@ import type { Card } from '../../sinks/index.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { fullDiskRemedy } from '../../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
+import { isReader, ofReader } from '../../text/through.ts';
 import type { SqlRow } from '../../warehouse/store/index.ts';
 import { causesOfRun, nightsCause, outOfDateCause, waitAtMostMs } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
@@ -125,16 +126,9 @@ export const run: DataKind<RunFact, LastRun> = {
   isRefreshed: true,
 };
 
-/** The commands that only read the books. */
-const readers = ['report', 'statement', 'summarize', 'verify'];
-
 /** That the costs are not concerned: of a command that only reads them, and of a file that only alerts or a second currency need. */
 function harmlessWords({ key, command, failures }: RunFact): string[] {
-  if (readers.includes(command.split(' ')[0] ?? '')) {
-    return [
-      'No cost is missing: the books are as the last ingest left them, and only what this command makes is missing or old.',
-    ];
-  }
+  if (isReader(command)) return [asSentence(`N${ofReader.slice(1)}`)];
   if (key !== alertKey) return [];
   const isOfRates = hasCode(failures, 'mistaken_rates');
   return [
