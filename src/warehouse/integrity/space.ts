@@ -1,4 +1,4 @@
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Room } from '../../text/full-disk.ts';
 import { warehouseBytes } from './warehouse-file.ts';
@@ -21,7 +21,7 @@ const leastBytes = 10 * 1024 ** 2;
 const mostNamed = 3;
 
 /** What takes the most room in a project folder; of `data` only the pages, of which a setting deletes old ones. */
-async function largestIn(dir: string): Promise<NonNullable<Room['largest']>> {
+export async function largestIn(dir: string): Promise<NonNullable<Room['largest']>> {
   const top = (await readdir(dir)).filter((name) => name !== 'data');
   const sizes = await Promise.all(
     [...top, 'data/landing'].map(async (path) => ({ path, bytes: await bytesBelow(join(dir, path)) })),
@@ -30,10 +30,13 @@ async function largestIn(dir: string): Promise<NonNullable<Room['largest']>> {
   return large.toSorted((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1)).slice(0, mostNamed);
 }
 
-/** What a file takes, or all files of a folder. */
+/** What a file takes, or all files of a folder. Links are not followed: they lead elsewhere, or round. */
 async function bytesBelow(path: string): Promise<number> {
-  const files = await readdir(path, { recursive: true }).catch(() => ['']); // a file is no folder
+  const sizeOf = async (each: string) => (await lstat(each).catch(() => undefined))?.size ?? 0;
+  const isFolder = (await lstat(path).catch(() => undefined))?.isDirectory() === true;
+  if (!isFolder) return sizeOf(path);
   let bytes = 0;
-  for (const file of files) bytes += (await stat(join(path, file)).catch(() => undefined))?.size ?? 0;
+  for (const entry of await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []))
+    bytes += await sizeOf(join(entry.parentPath, entry.name));
   return bytes;
 }
