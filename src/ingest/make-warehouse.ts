@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { ProjectContext } from '../base/project-context.ts';
 import { prepareDecoding, readStoredLoads } from '../fetch/index.ts';
 import {
+  type Knowledge,
   type LoadInBooks,
   openRebuildingWarehouse,
   type RebuildingBase,
-  type SnapshotFacts,
 } from '../warehouse/integrity/index.ts';
 import { JournalLossError } from '../warehouse/journal/index.ts';
 import { rebuildLoads, withLandingLosses } from './rebuild.ts';
@@ -23,7 +23,7 @@ export interface WarehouseAsked {
   /** Whether to continue without events that a repair recorded as lost. */
   readonly acceptsGaps?: boolean;
   /** Inspects the new file before it is renamed; if this throws, the file is discarded. */
-  readonly beforeFinish?: (knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>) => Promise<void>;
+  readonly beforeFinish?: (knows: Knowledge) => Promise<void>;
 }
 
 /**

@@ -200,7 +200,11 @@ async function makeAnew(
       acceptsGaps: true,
       async beforeFinish(knows) {
         const isLess = published !== undefined && knowsLess(knows, published);
-        if (isLess && !losses.isAccepted) throw lost(knows, published);
+        if (isLess && !losses.isAccepted)
+          throw lost(`the books were last published with ${describeFacts(published)}`, knows);
+        const isEmptied = base === undefined && knows.loadNumber === 0 && knows.windows > 0;
+        if (isEmptied && !losses.isAccepted)
+          throw lost(`the runs of the journal loaded ${knows.windows} windows`, knows);
         const aside = [await setWarehouseAside(dir, Date.now())];
         if (isLess) aside.push(await setAside(snapshot, Date.now()));
         movedAside.push(...aside.filter((path) => path !== undefined));
@@ -233,12 +237,9 @@ function knowsLess(knows: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>, seal:
   return knows.loadNumber < seal.loadNumber || knows.lastEvent < seal.lastEvent;
 }
 
-function lost(
-  { loadNumber, lastEvent }: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>,
-  seal: SnapshotFacts,
-): UnprovenError {
+function lost(had: string, { loadNumber, lastEvent }: Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>): UnprovenError {
   return new UnprovenError(
-    `the books were last published with ${describeFacts(seal)}, but the intact files only reach load ${loadNumber} and ` +
+    `${had}, but the intact files only reach load ${loadNumber} and ` +
       `journal event ${lastEvent}. Nothing was changed. Restore data/landing and data/journal from a backup and run ` +
       'this again. Or run "costbook repair --accept-loss"; "costbook ingest" then fetches the missing hours again',
   );

@@ -795,6 +795,21 @@ describe.concurrent('repair --accept-loss', () => {
     expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
   });
 
+  test('is needed if nothing but the journal is left; ingest then fetches every hour', async () => {
+    const dir = await onlyLanding();
+    await rm(join(dir, 'data', 'landing'), { recursive: true });
+    const refused = await run(dir, 'repair');
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toMatch(
+      /the runs of the journal loaded \d+ windows, but the intact files only reach load 0 /,
+    );
+    expect(refused.stderr).toContain('costbook repair --accept-loss');
+    expect((await run(dir, 'repair', '--accept-loss')).exitCode).toBe(0);
+    expect((await ingest(dir, platform, { now })).exitCode).toBe(0);
+    await expectWhole(dir);
+    expect((await run(dir, 'rebuild', '--into', join(dir, 'rebuilt.duckdb'))).exitCode).toBe(0);
+  });
+
   test('is needed for a changed value if warehouse and snapshot are lost: it is not taken over silently', async () => {
     const dir = await onlyLanding();
     await changeValue(await journalOf(dir), '"exit_code":0', '"exit_code":4');

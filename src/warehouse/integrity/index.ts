@@ -8,7 +8,7 @@ export {
 } from './compare.ts';
 export { extentOf, factsOf } from './contents.ts';
 export { findTraces, readAllTables, setAside } from './damage.ts';
-export { openRebuildingWarehouse, type RebuildingBase } from './rebuilding.ts';
+export { type Knowledge, openRebuildingWarehouse, type RebuildingBase } from './rebuilding.ts';
 export { readSeal, type SnapshotFacts } from './seal.ts';
 export { describeFacts, knowledgeOf } from './snapshot.ts';
 export { snapshotFile } from './snapshot-file.ts';

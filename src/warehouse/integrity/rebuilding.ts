@@ -6,6 +6,7 @@ import { endFault, eventWriter, journalFolder, lastApplied, missing, readJournal
 import { lastNumberOf } from '../journal/journal-events.ts';
 import { appliedInRebuild, firstUnrestored } from '../journal/restored-rows.ts';
 import { openStage, type Stage } from '../load/stage.ts';
+import { readSql } from '../sql/sql-files.ts';
 import { openDatabase } from '../store/database.ts';
 import { migrateTables } from '../store/migrate.ts';
 import { factsOf } from './contents.ts';
@@ -17,11 +18,17 @@ export interface RebuildingWarehouse {
   /** Load in turns. */
   readonly stages: readonly Stage[];
   /** Its last load and its last journal event so far. */
-  knows(): Promise<Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'>>;
+  knows(): Promise<Knowledge>;
   /** Gives the file its name once it is complete and closed. Throws UsageError if the name is taken. */
   finish(): Promise<void>;
   /** Removes everything written so far. */
   discard(): Promise<void>;
+}
+
+/** How far a rebuilt warehouse reaches. */
+export interface Knowledge extends Pick<SnapshotFacts, 'loadNumber' | 'lastEvent'> {
+  /** Windows that its runs loaded, by the journal alone. */
+  readonly windows: number;
 }
 
 /** Journal events per transaction. */
@@ -110,7 +117,10 @@ export async function openRebuildingWarehouse(
       });
     }
     return {
-      knows: () => factsOf(connection, 'wh'),
+      async knows() {
+        const [row] = await connection.rows(await readSql('ledger', 'windows_loaded'));
+        return { ...(await factsOf(connection, 'wh')), windows: Number(row?.['windows']) };
+      },
       stages: [await stage(), await stage(), await stage(), await stage()],
       async finish() {
         await views;
