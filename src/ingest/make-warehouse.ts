@@ -65,7 +65,7 @@ export async function makeWarehouse(
       stages: warehouse.stages,
       log: effects.log,
       signal,
-      onProgress: (done, of) => progress(`${done}/${of} loads`),
+      onProgress: (done, of) => progress(`${done}/${of} loads into ${file}.part`),
     });
     await beforeFinish?.(await warehouse.knows());
     await warehouse.finish();

@@ -44,8 +44,6 @@ export async function rebuildInto(file: string, waitMs: number, context: Project
       inBooks: present?.lastEvent ?? (await lastPublishedEvent(context.dir)),
       loadsInBooks: () => present?.loads() ?? loadsOfSnapshot(context.dir, context.signal),
     };
-    const part = `${file}.part`;
-    context.effects.log.info('rebuild.began', 'Rebuilding into a file that is left if this is killed', { file: part });
     const { loads } = await makeWarehouse(file, asked, context);
     const isPublished = isWarehouse(context.dir, file);
     if (isPublished) await publishAnew(context);
