@@ -25,9 +25,10 @@ const maxToLength = 1500;
 
 /** A page of this server that a request names as the one to go to: path and query. The start page instead of any other address. */
 export function ownPage(given: unknown): string {
-  if (typeof given !== 'string' || !given.startsWith('/') || given.length > maxToLength) return '/';
+  if (typeof given !== 'string' || !given.startsWith('/')) return '/';
   const here = 'http://here.invalid';
   const url = URL.canParse(given, here) ? new URL(given, here) : undefined;
   // A browser takes `//name` and `/\name` for another server.
-  return url?.origin === here && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/';
+  const page = `${url?.pathname}${url?.search}`;
+  return url?.origin === here && !page.startsWith('//') && page.length <= maxToLength ? page : '/';
 }

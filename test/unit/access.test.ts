@@ -76,6 +76,7 @@ const foreign = [
   '/\t/evil.test',
   '/..//evil.test',
   `/${'x'.repeat(1500)}`,
+  `/?${'界'.repeat(1000)}`,
 ];
 test.each<[string | undefined, string]>([
   ['/months?x=1', '/months?x=1'],
