@@ -76,12 +76,10 @@ describe('holidaysOf(calendar, dir)', () => {
       ],
     ],
   ])('%s end within the budget of days', async (_, events) => {
-    const before = performance.now();
     await expect(datesIn(ics(...events))).rejects.toThrow(
       'a.ics: found more than 100000 days of events and their repetitions, expected holidays; remove the other events; ' +
         'correct the file, or the setting calendar',
     );
-    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   test('refuses what would be read for minutes: thousands of zones, a line of millions of letters', async () => {
