@@ -133,6 +133,8 @@ test('books from before the first migration are refused with the next step, and 
   await cp(lived, dir, { recursive: true });
   const [warehouse, snapshot] = [warehouseOf(dir), join(dir, 'data', 'costbook.duckdb')];
   const before = await contentOf(snapshot);
+  const daily = ['report', 'cost_by_workspace', '--month', '2026-09', '--dir', dir, '--now', later];
+  expect((await runCli(daily)).exitCode).toBe(0);
   // The same tables under the names of files that this program does not have.
   for (const file of [warehouse, snapshot]) {
     await chmod(file, 0o600);
@@ -157,6 +159,11 @@ test('books from before the first migration are refused with the next step, and 
       stderr: expect.stringContaining(`costbook: ${refused(file)}`),
     });
   }
+  // Nobody can say whether an export is what they said.
+  expect(await runCli(['verify', '--dir', dir])).toMatchObject({
+    exitCode: 4,
+    stdout: expect.stringContaining(`not compared with the books: ${refused(snapshot).trim()}`),
+  });
   const beside = await runCli(['rebuild', '--into', join(dir, 'beside.duckdb'), '--json', '--dir', dir]);
   expect(JSON.parse(beside.stdout), beside.stderr).toMatchObject({ loads: 7, identical: null });
   const { exitCode, stdout, stderr } = await runCli(['repair', '--json', '--dir', dir, '--now', later]);

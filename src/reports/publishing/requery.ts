@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { firstLineOf, MachineError, UsageError } from '../../base/errors.ts';
+import { firstLineOf, MachineError, NoBooksError, UsageError } from '../../base/errors.ts';
 import { isAsClosed, readClosedMonth } from '../../closing/billed/index.ts';
 import { formatInstant, formatMonth } from '../../time/time.ts';
 import { type Books, openBooks } from '../../warehouse/integrity/index.ts';
@@ -122,7 +122,7 @@ export async function openExportVerifier(
       return {
         ...answered,
         // What a manifest says of its time is no excuse: anybody may have written it.
-        isExcused: present.reason !== undefined || journal.isEmpty,
+        isExcused: present.isNone || journal.isEmpty,
         facts: [...forged, ...closeFacts(shown(manifest, folder)), ...answered.facts],
         notes: journal.isEmpty && answered.notCompared !== undefined ? [unrecordedNote, ...closed] : closed,
       };
@@ -174,9 +174,9 @@ async function judgedBy(
   return [{ what: 'manifest', found, expected: `${last}, by the journal` }];
 }
 
-/** What the published books say now: their end and their closes; the reason if there are none. */
+/** What the published books say now: their end and their closes; the reason if there are none, or none of this version. */
 async function readPresent(dir: string, asked: { readonly reader: string; readonly signal: AbortSignal }) {
-  const nothing = { end: undefined, revoked: [], closed: [], reason: undefined };
+  const nothing = { end: undefined, revoked: [], closed: [], reason: undefined, isNone: false };
   try {
     const present = await openBooks(dir, { lockedDown: true, ...asked });
     try {
@@ -188,7 +188,7 @@ async function readPresent(dir: string, asked: { readonly reader: string; readon
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { ...nothing, reason: error.message };
+    return { ...nothing, reason: error.message, isNone: error instanceof NoBooksError };
   }
 }
 
