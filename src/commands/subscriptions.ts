@@ -87,14 +87,16 @@ async function listSubscriptions(subscriptions: readonly Subscription[], context
     const rows = periods.map(({ subscription: { name, to, every, step, options: asked }, period }) => ({
       ...{ subscription: name, sends: String(asked['name'] ?? step), every, period: period?.name ?? null, to },
     }));
-    await context.answer({ subscriptions: rows }, () =>
-      formatTable(
-        ['subscription', 'sends', 'every', 'last period', 'to'].map((name) => ({ name, type: 'VARCHAR' })),
-        rows.map(({ subscription, sends, every, period, to }) => [
-          ...[subscription, sends, every, period ?? 'none yet', to.join(', ')],
-        ]),
-        context.layout,
-      ),
+    await context.answer(
+      { subscriptions: rows },
+      () =>
+        `${formatTable(
+          ['subscription', 'sends', 'every', 'last period', 'to'].map((name) => ({ name, type: 'VARCHAR' })),
+          rows.map(({ subscription, sends, every, period, to }) => [
+            ...[subscription, sends, every, period ?? 'none yet', to.join(', ')],
+          ]),
+          context.layout,
+        )}\n`,
     );
     return 0;
   });

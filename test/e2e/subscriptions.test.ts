@@ -155,7 +155,7 @@ test.each([
 
 test('--dry-run lists what each subscription sends; without any nothing happens', async () => {
   const { run, dir } = await project(statement);
-  expect((await run('--dry-run')).stdout).toMatch(/payments\s+statement\s+month\s+2026-09\s+lead@example\.com/);
+  expect((await run('--dry-run')).stdout).toMatch(/payments\s+statement\s+month\s+2026-09\s+lead@example\.com\n$/);
   // A sink whose secret is not set stops only what notifies.
   await writeFile(join(dir, 'costbook.yaml'), `sinks: { chat: { type: slack, url: "\${NOT_SET}" } }\n`);
   expect(await run()).toMatchObject({ exitCode: 0, stdout: 'costbook.yaml has no subscriptions.\n' });
