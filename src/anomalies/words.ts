@@ -327,7 +327,12 @@ function placeOfWorkspace({ workspace, parts }: AnomalyFact): string {
 
 /** The owner acts, if one is known. What is said to Costbook, its operator says. */
 function stepOf(fact: AnomalyFact, more: readonly string[] = []): NextStep {
-  return { ...act([adviceOf(fact), ...more].join(' ')), by: fact.owner };
+  return { ...act([adviceOf(fact), ...more].join(' ')), by: actingOwner(fact) };
+}
+
+/** Who can change an unusual cost: no owner of resources changes a price. Undefined if nobody is known. */
+export function actingOwner({ owner, anomaly }: AnomalyFact): string | undefined {
+  return anomaly === 'price' ? undefined : owner;
 }
 
 function adviceOf(fact: AnomalyFact): string {
@@ -343,7 +348,7 @@ function adviceOf(fact: AnomalyFact): string {
   if (isCredit(fact)) return `check what the credit of ${name} is for.`;
   if (anomaly === 'missing') return `check whether ${name} has run.`;
   if (anomaly === 'drop') {
-    return `check whether ${name} was meant to stop. If not, start it again. If it was, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, fact.owner)}.`;
+    return `check whether ${name} was meant to stop. If not, start it again. If it was, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, actingOwner(fact))}.`;
   }
   if (!isUp) return `check whether ${name} was meant to cost less.`;
   if (billingDimension?.includes('_storage_') === true) return `check what ${name} stores.`;
@@ -365,9 +370,9 @@ function silenceWords(fact: AnomalyFact): string[] {
     ...(ended === undefined
       ? []
       : [
-          `If "${ended.reason}" goes on, ${handedOver('give that exclusion a later day in jobs/budgets.yaml', fact.owner)}.`,
+          `If "${ended.reason}" goes on, ${handedOver('give that exclusion a later day in jobs/budgets.yaml', actingOwner(fact))}.`,
         ]),
-    `${later}, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, fact.owner)}. ` +
+    `${later}, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, actingOwner(fact))}. ` +
       `Costbook then reports it again only above about ${bar} a day.`,
   ];
 }

@@ -118,8 +118,8 @@ async function executionsFound(connection: Connection): Promise<readonly Found[]
   return (await connection.rows(await readSql('status', 'job_executions'))).flatMap(
     ({ account, day, jobs, different }) => {
       const others = JSON.parse(String(different ?? '[]')) as Record<string, string>[];
-      // A platform without executions explains nothing.
-      if (others.length === Number(jobs)) return [];
+      // A platform that shows no executions explains nothing.
+      if (others.length === Number(jobs) && others.every(({ difference, billed }) => difference === billed)) return [];
       const words = others.slice(0, jobsShown).map(({ workspace, job, difference, billed }) => {
         const found = difference?.startsWith('-')
           ? `${difference.slice(1)} GB-seconds of tasks more than`
