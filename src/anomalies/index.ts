@@ -15,4 +15,4 @@ export type { PressedBudget } from './pressed-budgets.ts';
 export { type AnomalyRule, explanationLines, ruleOf } from './rule-words.ts';
 export { type AnomalyRules, loadAnomalyRules, usualRules } from './rules.ts';
 export { anomaliesToJson, describeAnomalies } from './show-backtest.ts';
-export { actingOwner, anomalyOverWords, anomalySpan, anomalySubject, anomalyWords } from './words.ts';
+export { anomalyOverWords, anomalySpan, anomalySubject, anomalyWords } from './words.ts';

@@ -331,7 +331,7 @@ function stepOf(fact: AnomalyFact, more: readonly string[] = []): NextStep {
 }
 
 /** Who can change an unusual cost: no owner of resources changes a price. Undefined if nobody is known. */
-export function actingOwner({ owner, anomaly }: AnomalyFact): string | undefined {
+function actingOwner({ owner, anomaly }: AnomalyFact): string | undefined {
   return anomaly === 'price' ? undefined : owner;
 }
 

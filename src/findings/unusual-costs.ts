@@ -1,4 +1,4 @@
-import { type AnomalyFact, actingOwner, anomalySubject, type PressedBudget } from '../anomalies/index.ts';
+import { type AnomalyFact, anomalySubject, anomalyWords, type PressedBudget } from '../anomalies/index.ts';
 import { type AnomalyShares, isPartOf, noShares, partInBudget } from '../budgets/forecasts/index.ts';
 import { amountIn, type Budget } from '../budgets/rules/index.ts';
 import { dayIn, type EndOfBudget, endOfBudget, type SpendNow } from '../budgets/spend/index.ts';
@@ -168,7 +168,7 @@ function ownerOf(
 ): string | undefined {
   const running = unusual.find(({ isOver }) => !isOver);
   const anomaly = running && anomalies.find(({ key }) => key === running.key);
-  if (running !== undefined) return anomaly && actingOwner(anomaly);
+  if (running !== undefined) return anomaly && anomalyWords(anomaly).next?.by;
   const owners = Object.entries(scope.owner ?? {});
   const named = owners.flatMap(([dimension, [name, ...others]]) =>
     name === undefined || name === '' || others.length > 0 ? [] : [`${dimension} ${name}`],
