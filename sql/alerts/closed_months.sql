@@ -39,6 +39,12 @@ select
     from ledger.closed_months
     where closed_months.billing_month >= moved.usage_month
   ) as reopen,
+  -- A month that begins before the books of the account cannot be closed again.
+  (
+    select strftime(moved.usage_month, '%Y-%m-%d')
+    from ledger.accounts
+    where accounts.account = moved.account and accounts.history_start > moved.usage_month
+  ) as since,
   to_json(
     list(
       {

@@ -770,6 +770,11 @@ describe('facts about the data', () => {
       /^No action needed: 2026-08 stays as it was closed; the close of 2026-09 will show .* "costbook reopen 2026-08 --reason correction", then "costbook close 2026-08"\.$/,
     );
     expect(await factsOf(given('2026-09'))).toEqual([]);
+    // An account that was added later: its month cannot be closed again before its books begin with it.
+    const [added] = await factsOf({ ...given(), accounts: [{ history_start: '2026-08-02' }] });
+    expect(nextWords(stepOf(added as DataFact))).toMatch(
+      /instead, set since of acc_one to 2026-08-01, run "costbook ingest", then run "costbook reopen 2026-08 --reason correction", then/,
+    );
   });
 
   test('a closed month that lost its rows is one critical fact that names the months to close again', async () => {

@@ -33,6 +33,8 @@ export interface ClosedMonthFact extends Finding<'closed_month'> {
   readonly reopen?: readonly string[] | undefined;
   /** The months to close after that, with their invoices. */
   readonly close?: readonly MonthToClose[] | undefined;
+  /** The start of the month, if the books of the account begin later: it can be closed again only once they do not. */
+  readonly since?: string | undefined;
   readonly drivers: readonly Driver[];
   /** Undefined while the month still has the numbers of its close, so that corrections bill the change. */
   readonly differs?: (Reopening & { readonly closedCost: string; readonly cost: string }) | undefined;
@@ -99,6 +101,7 @@ async function closedMonthsChanged(connection: Connection, from: Instant | undef
       billed,
       reopen: String(row['reopen']).split(','),
       close: toClose(String(row['month'])),
+      ...(row['since'] === null ? {} : { since: String(row['since']) }),
       drivers: JSON.parse(String(row['drivers'])) as Driver[],
     };
   });
@@ -130,18 +133,19 @@ function stepAfterCorrections(fact: ClosedMonthFact): NextStep {
 }
 
 /** How the month itself bills the change: what else then moves to or from a month with an invoice needs a corrected invoice. */
-function inItsMonth({ account, month, reopen = [month], close = [] }: ClosedMonthFact): string {
-  const recipe = reopenAndClose(close.length === 0 ? { reopen } : { reopen, close });
+function inItsMonth({ account, month, since, reopen = [month], close = [] }: ClosedMonthFact): string {
+  const begin = since === undefined ? '' : `set since of ${account} to ${since}, run "costbook ingest", then `;
+  const recipe = `${begin}run ${reopenAndClose(close.length === 0 ? { reopen } : { reopen, close })}`;
   const corrected = close.filter(({ invoices }) => invoices.some(({ invoiced }) => invoiced === newTotal));
   const months = corrected.map((one) => one.month).join(', ');
-  if (corrected.length === 0) return `To have it in ${month} instead, run ${recipe}`;
+  if (corrected.length === 0) return `To have it in ${month} instead, ${recipe}`;
   const totals = corrected.flatMap(({ invoices }) => invoices.filter(({ invoiced }) => invoiced === newTotal));
   // Reopened, the month also bills what changed for other accounts.
   const accounts = [...new Set(totals.map((one) => one.account))];
   const whose = accounts.every((each) => each === account) ? months : `${months} for ${accounts.join(' and ')}`;
   return totals.length === 1
-    ? `Only if the platform sends a corrected invoice of ${whose}: run ${recipe}, with its total as ${newTotal}`
-    : `Only if the platform sends corrected invoices of ${whose}: run ${recipe}, with their totals as ${newTotal}`;
+    ? `Only if the platform sends a corrected invoice of ${whose}: ${recipe}, with its total as ${newTotal}`
+    : `Only if the platform sends corrected invoices of ${whose}: ${recipe}, with their totals as ${newTotal}`;
 }
 
 /** What each month bills, in cents that add up to the change. */
