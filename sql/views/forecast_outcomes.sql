@@ -10,7 +10,7 @@ with made as (
       forecasts.scope,
       --! include: scope_type
     ) as asked
-  from ledger.forecasts as forecasts
+  from forecasts
   where forecasts.forecast is not null and json_extract_string(forecasts.scope, '$.unit') is null
 ),
 -- Accounts whose books must be complete. One that was already behind when the forecast was made does not count.

@@ -1,5 +1,5 @@
---! about: Forecasts of period totals as they were made: one row per scope, period and instant through which the books
---! about: were complete.
+--! about: Forecasts of period totals: the last one that was made per scope, period and instant through which the books were
+--! about: complete.
 --! grain: scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through
 create or replace view forecasts as
 select
@@ -37,4 +37,8 @@ select
   load_number, --: Last load in the books when the forecast was made
   run_number, --: Run that made the forecast
   coalesce(json_extract_string(scope, '$.unit'), 'USD') as unit --: USD, or the unit of usage that the budget counts
-from ledger.forecasts;
+from ledger.forecasts
+qualify row_number() over (
+  partition by scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through
+  order by run_number desc
+) = 1;

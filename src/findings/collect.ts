@@ -249,7 +249,6 @@ async function readBudgetFacts(
       holidays,
       budgets,
       withWorkspaces: isForecastStored,
-      withoutStored: isForecastStored,
       newAnomalies,
       signal,
       cache,

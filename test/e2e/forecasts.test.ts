@@ -70,7 +70,10 @@ beforeAll(async () => {
   await night('2026-10-17T02:15:00Z', truth('2026-10-17', 4));
   // The platform takes back most of that week.
   await night('2026-10-18T02:15:00Z', truth('2026-10-18', 0.5));
-  await night('2026-11-02T02:15:00Z', truth('2026-11-02', 0.5));
+  const corrected = (until: string) =>
+    truth(until, 0.5).map((fact) => (fact.hour === '2026-10-17T12' ? { ...fact, cost: 2 } : fact));
+  await night('2026-10-18T02:45:00Z', corrected('2026-10-18'));
+  await night('2026-11-02T02:15:00Z', corrected('2026-11-02'));
 }, 600_000);
 
 function run(args: readonly string[]): Promise<Ended> {
@@ -79,7 +82,7 @@ function run(args: readonly string[]): Promise<Ended> {
 
 describe('a forecast threshold', () => {
   test('is reported once, and resolved once', () => {
-    expect(told).toEqual([[], [`raised ${key}`], [], [`resolved ${key}`], []]);
+    expect(told).toEqual([[], [`raised ${key}`], [], [`resolved ${key}`], [], []]);
   });
 });
 
@@ -100,6 +103,18 @@ describe('stored forecasts', () => {
     expect(rows[1]).toMatchObject({ workspace: 'north', resource_type: 'sandbox', spent: '8.000000000000' });
   });
 
+  test('are made again if costs before that instant have changed since, and only then', async () => {
+    const query = `select scope_kind, cast(spent as varchar) as spent, forecast is not null as is_made
+      from FROM where complete_through = '2026-10-18' order by run_number, scope_kind`;
+    const made = (spent: string) =>
+      ['budget', 'workspace'].map((scope_kind) => ({ scope_kind, spent: `${spent}00000000000`, is_made: true }));
+    expect(await askSnapshot(dir, query.replace('FROM', 'forecasts'))).toEqual(made('14.5'));
+    expect(await askSnapshot(dir, query.replace('FROM', 'ledger.forecasts'))).toEqual([
+      ...made('13.5'),
+      ...made('14.5'),
+    ]);
+  });
+
   test('are those of an earlier instant with --as-of', async () => {
     const query = 'select count(*) as forecasts from forecasts';
     const then = await run(['sql', query, '--as-of', '2026-10-17', '--json', '--now', '2026-11-02T03:00:00Z']);
@@ -112,7 +127,7 @@ describe('stored forecasts', () => {
       exitCode: 0,
       stdout: expect.stringContaining('identical'),
     });
-    expect(await askFile(rebuilt, 'select count(*) as forecasts from ledger.forecasts')).toEqual([{ forecasts: '10' }]);
+    expect(await askFile(rebuilt, 'select count(*) as forecasts from ledger.forecasts')).toEqual([{ forecasts: '12' }]);
   });
 });
 

@@ -7,19 +7,9 @@ import {
   notBelowSpent,
   type PeriodAsked,
 } from '../../outlook/index.ts';
-import {
-  type CalendarPeriod,
-  calendarOf,
-  dayMs,
-  formatInstant,
-  type Holidays,
-  type Instant,
-  type PeriodKind,
-  type Window,
-} from '../../time/time.ts';
+import { calendarOf, dayMs, type Holidays, type Instant, type Window } from '../../time/time.ts';
 import { completeness } from '../../warehouse/ledger/index.ts';
 import type { AnswerCache, Connection } from '../../warehouse/store/index.ts';
-import { forecastKey, knownForecasts } from '../../warehouse/watch/index.ts';
 import { amountIn, type Budget, budgetCalendar, noForecastOf, type PlannedChange } from '../rules/budget.ts';
 import { type ChangePart, withChanges } from '../rules/planned-change.ts';
 import { costsOf, expectedOf, unanswerableOf } from '../spend/spend.ts';
@@ -35,7 +25,7 @@ import {
   readHistories,
   type ScopeHistory,
 } from './forecast-histories.ts';
-import { type ForecastScope, type ScopeForecast, scopeRow } from './forecast-rows.ts';
+import type { ScopeForecast } from './forecast-rows.ts';
 import { withGoingOn } from './going-on.ts';
 import { type KnownAnomaly, type NewEvaluation, readAnomaliesKnown } from './known-anomalies.ts';
 
@@ -54,12 +44,6 @@ export interface ForecastsAsked {
   /** Called with the name of each forecast. */
   readonly progress?: ((text: string) => void) | undefined;
   readonly forecaster?: Forecaster;
-  /**
-   * Whether to skip forecasts of workspaces that the books have already: they store only the first forecast of a scope from
-   * one instant. With a cache, what the engine makes of their histories is added to it all the same. Budgets are never
-   * skipped: their messages say where they end.
-   */
-  readonly withoutStored?: boolean;
   /** An evaluation of anomalies that the books do not have yet. */
   readonly newAnomalies?: NewEvaluation | undefined;
   /** Changes to add to forecasts of workspaces: by default those of the budget file. A budget has its own. */
@@ -77,9 +61,8 @@ const recentSteps = 14;
  */
 export async function readForecasts(connection: Connection, asked: ForecastsAsked): Promise<ScopeForecast[]> {
   const { budgets, workspaces = [], signal, progress, cache } = asked;
-  const { withoutStored = false, holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
+  const { holidays = new Set(), changes = budgets[0]?.changes ?? [] } = asked;
   const { ofBudgets, ofAccounts } = await windowsAsked(connection, asked);
-  const known: ReadonlySet<string> = withoutStored ? await keysStored(connection, ofAccounts) : new Set();
   const spent = await spentOf(connection, ofBudgets, cache);
   const anomalies = await readAnomaliesKnown(connection, asked.now - historyDays[24] * dayMs, asked.newAnomalies);
   const shares = await readAnomalyShares(connection, budgets, { rows: anomalies.rows, now: asked.now, cache });
@@ -95,9 +78,6 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     progress?.(`forecast ${forecasts.length}`);
     await setImmediate();
     signal?.throwIfAborted();
-  }
-  function isKnown(of: ForecastScope, kind: PeriodKind, period: CalendarPeriod, through: Instant | undefined): boolean {
-    return through !== undefined && known.has(forecastKey(scopeRow(of, kind, period, through)));
   }
   const forecasts: ScopeForecast[] = [];
   for (const line of ofBudgets) {
@@ -140,16 +120,12 @@ export async function readForecasts(connection: Connection, asked: ForecastsAske
     const window = ofAccounts.find(({ account }) => account === scope.account);
     if (window?.completeThrough === undefined) continue;
     const { period, completeThrough } = window;
-    const isStored = isKnown(scope, 'monthly', period, completeThrough);
-    if (isStored && cache === undefined) continue;
     const own = spentFrom(period.start);
     const found = await made({ period, completeThrough, spent: own, steps }, leftOut, (through) =>
       changePartsOf(connection, scope, changes, through, cache),
     );
-    if (!isStored) {
-      const known = { period, completeThrough, spent: own, amount: undefined };
-      forecasts.push({ scope, periodKind: 'monthly', ...known, ...found });
-    }
+    const known = { period, completeThrough, spent: own, amount: undefined };
+    forecasts.push({ scope, periodKind: 'monthly', ...known, ...found });
     await pause();
   }
   return forecasts;
@@ -200,12 +176,6 @@ async function windowsAsked(
     ...forecastWindowOf('monthly', calendarOf('monthly'), [account], now),
   }));
   return { ofBudgets, ofAccounts };
-}
-
-/** The stored forecasts from the same complete-through instants, or later. */
-async function keysStored(connection: Connection, windows: readonly ForecastWindow[]): Promise<ReadonlySet<string>> {
-  const through = windows.flatMap(({ completeThrough }) => completeThrough ?? []);
-  return through.length === 0 ? new Set() : knownForecasts(connection, formatInstant(Math.min(...through)));
 }
 
 /** Adds to each spend the forecast of the same budget and period. */

@@ -49,8 +49,8 @@ export interface ForecastsMade {
 }
 
 /**
- * Writes forecasts to journal and ledger, except those that exist for the same scope, period and complete-through
- * instant. Returns how many.
+ * Writes forecasts to journal and ledger, except those whose last one for the same scope, period and complete-through instant
+ * says the same: costs, owners and budgets may have changed since. Returns how many.
  */
 export async function recordForecasts(
   connection: Connection,
@@ -60,7 +60,7 @@ export async function recordForecasts(
   const [from] = forecasts.map(({ complete_through }) => complete_through).sort();
   if (from === undefined) return 0;
   const known = await knownForecasts(connection, from);
-  const fresh = forecasts.filter((forecast) => !known.has(forecastKey(forecast)));
+  const fresh = forecasts.filter((forecast) => known.get(forecastKey(forecast)) !== saidBy(forecast));
   if (fresh.length === 0) return 0;
   await recorder.record({
     event: 'forecasts_made',
@@ -76,20 +76,24 @@ export async function recordForecasts(
   return fresh.length;
 }
 
-/** The keys of the stored forecasts from books that were complete through an instant, or later. */
-export async function knownForecasts(connection: Connection, from: string): Promise<ReadonlySet<string>> {
+/** What the stored forecasts from books that were complete through an instant, or later, say: by the keys of their subjects. */
+export async function knownForecasts(connection: Connection, from: string): Promise<ReadonlyMap<string, string>> {
   const rows = await connection.rows(await readSql('forecasts', 'known'), { from });
-  return new Set(
-    rows.map((row) =>
-      forecastKey({
-        ...(row as unknown as ForecastScopeRow),
-        complete_through: formatInstant(Number(row['complete_through'])),
-      }),
-    ),
+  return new Map(
+    rows.map((row) => {
+      const known = row as unknown as ForecastRow;
+      const complete_through = formatInstant(Number(row['complete_through']));
+      return [forecastKey({ ...known, complete_through }), saidBy(known)];
+    }),
   );
 }
 
-/** The subject of a forecast: one of each is stored. */
+/** What a forecast says of its subject. */
+function saidBy({ spent, forecast, low, high, amount, exceeds_on, reason }: ForecastRow): string {
+  return JSON.stringify([spent, forecast, low, high, amount, exceeds_on, reason]);
+}
+
+/** The subject of a forecast. */
 export type ForecastScopeRow = Pick<
   ForecastRow,
   | 'scope_kind'
@@ -104,7 +108,7 @@ export type ForecastScopeRow = Pick<
 >;
 
 /** The key of a forecast's subject. */
-export function forecastKey(row: ForecastScopeRow): string {
+function forecastKey(row: ForecastScopeRow): string {
   const { scope_kind, budget, account, workspace, resource_type, scope, period_kind, period, complete_through } = row;
   return JSON.stringify([
     scope_kind,

@@ -13,4 +13,4 @@ export {
   storedAnswers,
 } from './alerts.ts';
 export type { AnomalyEvaluation, AnomalyRow } from './anomalies.ts';
-export { type ForecastRow, type ForecastScopeRow, forecastKey, knownForecasts } from './forecasts.ts';
+export type { ForecastRow, ForecastScopeRow } from './forecasts.ts';
