@@ -58,6 +58,8 @@ export interface UnusualCost {
   /** The keys of the anomalies of its cause; left out if it is the only one. */
   readonly parts?: readonly string[];
   readonly subject: string;
+  /** Whether it is a price that has changed, which nobody can stop; left out if not. */
+  readonly isPrice?: boolean;
   readonly firstDay: string;
   readonly lastDay: string;
   readonly isOver: boolean;

@@ -2,7 +2,17 @@ import { anomalySpan, excludedWords } from '../anomalies/index.ts';
 import { act, handedOver, type NextStep } from '../base/next-step.ts';
 import { aboutDay } from '../budgets/forecasts/index.ts';
 import type { BudgetFact, Driver } from '../budgets/spend/index.ts';
-import { centsAddingUp, inUnit, isRatio, moneyOf, moneyText, percentOf, roughly, usd } from '../money/money.ts';
+import {
+  centsAddingUp,
+  inUnit,
+  isRatio,
+  moneyOf,
+  moneyText,
+  percentOf,
+  roughly,
+  typedDecimal,
+  usd,
+} from '../money/money.ts';
 import type { Card, SpentShare } from '../sinks/index.ts';
 import { counted, listed } from '../text/counted.ts';
 import { dayMs } from '../time/time.ts';
@@ -105,12 +115,13 @@ function budgetAdviceOf(fact: BudgetWords): string {
   const about = (whole: bigint) => `about ${roughly(whole, unit)}`;
   const isOfSum = fact.per === undefined;
   const file = fact.amountFile ?? 'jobs/budgets.yaml';
-  const key = fact.amountFile === undefined ? ` (limits: { ${period}: AMOUNT })` : '';
+  const keyOf = (whole: bigint) =>
+    fact.amountFile === undefined ? ` (limits: { ${period}: ${roundedUp(whole, unit)} })` : '';
   const by = fact.owner;
   const raiseTo = (whole: bigint) =>
     handedOver(
       whole > planned && isOfSum
-        ? `raise the budget for ${period} to at least ${about(whole)} in ${file}${key}`
+        ? `raise the budget for ${period} to at least ${about(whole)} in ${file}${keyOf(whole)}`
         : `raise the budget in ${file}`,
       by,
     );
@@ -128,7 +139,10 @@ function budgetAdviceOf(fact: BudgetWords): string {
       : `${save} ${about(over)}${isOfUse ? '' : ' elsewhere'}, or ${raiseTo(stopped)}`;
     const rest = over > 0n && isOfSum ? ` This alone is not enough: ${alone}.` : '';
     const parts = rest === '' ? '' : containedWords(fact);
-    return `check ${running.subject} first, and stop it if it should not run.${rest}${parts} If its cost is intended, ${raise}.`;
+    const first = running.isPrice
+      ? 'compare the price with your contract: "costbook report price_volume" lists it by resource.'
+      : `check ${running.subject} first, and stop it if it should not run.`;
+    return `${first}${rest}${parts} If ${running.isPrice ? 'it is right' : 'its cost is intended'}, ${raise}.`;
   }
   const largest = isOfUse ? 'what is used most' : 'the largest costs';
   const areThey = isOfUse ? 'it is' : 'they are';
@@ -159,6 +173,12 @@ function budgetAdviceOf(fact: BudgetWords): string {
     return `check ${largest} and ${isOfUse ? `use ${less} less` : `save ${less}`} in ${period}, or ${raise}.${parts}`;
   }
   return `check ${largest}. If ${areThey} intended, ${raise}.`;
+}
+
+/** An amount as a file takes it, a little above: `4040 USD`. */
+function roundedUp(whole: bigint, unit = 'USD'): string {
+  const step = moneyOf(whole >= moneyOf('100') ? '10' : '0.01');
+  return `${typedDecimal(moneyText(((whole + step - 1n) / step) * step))} ${unit}`;
 }
 
 /** Whether somebody who saves this would have to stop nearly all that is still to come. */

@@ -106,10 +106,17 @@ function unusualCost(fact: AnomalyFact, share: number): UnusualCost {
   const keys = parts === undefined ? {} : { parts: parts.map((part) => part.key) };
   const daily = dailyOf(fact);
   return {
-    ...{ key, ...keys, subject: anomalySubject(fact), firstDay, lastDay, isOver },
+    ...{ key, ...keys, subject: subjectOf(fact), firstDay, lastDay, isOver },
+    ...(fact.anomaly === 'price' ? { isPrice: true } : {}),
     ...{ impact: partOfAmount(impact, share), daily: daily === null ? null : partOfAmount(daily, share) },
     ...(excluded === undefined ? {} : { excluded }),
   };
+}
+
+/** What may stop or go on. */
+function subjectOf(fact: AnomalyFact): string {
+  const subject = anomalySubject(fact);
+  return fact.anomaly === 'price' ? `the ${fact.isUp ? 'higher' : 'lower'} price of ${subject}` : subject;
 }
 
 /** A part of an amount: a millionth of it is close enough for an estimate. */
