@@ -16,6 +16,7 @@ import {
   usualRules,
 } from '../anomalies/index.ts';
 import { exitCodes, UsageError } from '../base/errors.ts';
+import { nextWords } from '../base/next-step.ts';
 import { budgetsFile } from '../budgets/rules/index.ts';
 import { usd } from '../money/money.ts';
 import { read } from '../options/read.ts';
@@ -148,7 +149,7 @@ function explained(fact: AnomalyFact, rule: AnomalyRule | undefined): string {
     title,
     ...sentences,
     // Nobody looked for the driver of what nobody was notified of.
-    ...(next === undefined || rule?.isNotified === false ? [] : [`→ ${next}`]),
+    ...(next === undefined || rule?.isNotified === false ? [] : [`→ ${nextWords(next)}`]),
     ...fields.map(({ label, value }) => `${label}: ${value}`),
     ...(list === undefined ? [] : [`${list.label}:`, ...list.items.map((item) => `  - ${item}`)]),
     ...(rule === undefined ? [] : explanationLines(rule, fact.feedback)),

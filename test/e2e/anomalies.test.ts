@@ -118,9 +118,9 @@ describe('an anomaly', () => {
     expect(answeredAtPlatform.get('2026-09-20')).toEqual([`resolved ${key('2026-09-05')}`]);
     const subjects = sink.told.slice(2).map(({ body }) => body.subject);
     expect(subjects).toEqual([
-      expect.stringContaining('24.00 USD more than usual for second on 5 Sep'),
+      expect.stringContaining('24.00 USD more than usual, mostly for second on 5 Sep'),
       expect.stringContaining(
-        '48.00 USD more than usual for second since 5 Sep, in all about 624 USD more by the end of September if it continues',
+        '48.00 USD more than usual, mostly for second since 5 Sep, in all about 624 USD more by the end of September if it continues',
       ),
       expect.stringContaining(
         'second cost 336.00 USD more than usual from 5 to 18 Sep: Costbook now treats this cost as usual',
@@ -172,6 +172,7 @@ describe('an anomaly', () => {
     expect(explained.stdout).toContain(
       '2026-09-01 09:30 UTC deployed revision <b>7</b> (north/agent/runaway), 3 hours before; memory 2048 → 4096 MB.',
     );
+    expect(explained.stdout).toContain('\n→ Act (operator of Costbook): check what runaway runs and when;');
     const unknown = await runCli(['anomalies', '--dir', dir, '--explain', key('2026-09-02')]);
     expect({ exitCode: unknown.exitCode, stderr: unknown.stderr }).toEqual({
       exitCode: 2,
