@@ -16,7 +16,7 @@ const later = '2026-09-20T12:30:00Z';
 function steps(words: string): string[] {
   return words
     .split('\n')
-    .filter((line) => /^\s*(→ )?(Act|Wait): /.test(line))
+    .filter((line) => /^\s*(→ )?(Act|Wait)( \([^)]*\))?: /.test(line))
     .map((line) => line.trim().replace('→ ', ''));
 }
 

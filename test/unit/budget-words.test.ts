@@ -22,7 +22,7 @@ describe('what to do about a budget that is expected to be exceeded', () => {
   test('is to raise the budget, if most of what is still to come would have to be saved', () => {
     const { next } = forecastWords({ ...exampleForecast, value: '4900', unusual: undefined }, forecast);
     expect(next?.words).toMatch(
-      /^raise .* to at least about 6,012 USD in jobs\/budgets.yaml \(limits: \{ 2026-10: AMOUNT \}\), or accept the excess.$/,
+      /^raise .* to at least about 6,012 USD in jobs\/budgets.yaml \(limits: \{ 2026-10: 6020 USD \}\), or accept the excess.$/,
     );
     expect(forecastWords({ ...exampleForecast, value: '4800', unusual: undefined }, forecast).next?.words).toMatch(
       /^raise .* To stay within it instead, save about 1,012 USD of the about 1,212 USD still to come/,

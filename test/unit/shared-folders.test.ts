@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/base/errors.ts';
+import { messageOf, UsageError } from '../../src/base/errors.ts';
 import { partOf, replaceFile } from '../../src/reports/exports/durable.ts';
 import { exportPlace, makePlace } from '../../src/reports/exports/export-names.ts';
 import { readExportsJournal, recordManifest } from '../../src/reports/exports/exports-journal.ts';
@@ -51,14 +51,16 @@ describe.each(others)('%s', (what, make) => {
   test('that replaces a file while it is read holds nobody up', async () => {
     const path = join(folder, 'latest.csv');
     await make(path);
-    const hashed = sha256OfFile(path, asRegularFile);
-    const read = figuresOfCsv(path, undefined);
+    const both = [sha256OfFile(path, asRegularFile), figuresOfCsv(path, undefined)] as const;
+    const [hashed, read] = (await Promise.allSettled(both)).map((one) =>
+      one.status === 'fulfilled' ? one.value : messageOf(one.reason),
+    );
     if (what === 'a pipe') {
-      expect(await hashed).toBe(sha256OfText(''));
-      await expect(read).rejects.toThrow('there is no header');
+      expect(hashed).toBe(sha256OfText(''));
+      expect(read).toBe('there is no header');
     } else {
-      await expect(hashed).rejects.toThrow('ELOOP');
-      await expect(read).rejects.toThrow('ELOOP');
+      expect(hashed).toContain('ELOOP');
+      expect(read).toContain('ELOOP');
     }
   });
 
