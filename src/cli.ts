@@ -5,6 +5,13 @@ import { keepCompiled } from './base/compile-cache.ts';
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 keepCompiled(process.env);
+// Work that waits for itself leaves Node nothing to do: it would end without a word.
+process.once('beforeExit', () => {
+  process.stderr.write(
+    'costbook: the command waits for itself: this is a bug in Costbook; please report it, and run it again\n',
+  );
+  process.exit(1);
+});
 const { main, usualEffects } = await import('./main.ts');
 process.exitCode = await main(process.argv.slice(2), {
   ...usualEffects(process.env),

@@ -6,7 +6,7 @@ import { exitCodes } from '../../src/base/errors.ts';
 import { sourceStack } from '../../src/base/source-stack.ts';
 import type { main } from '../../src/main.ts';
 import { runChild } from '../../src/query/run-child.ts';
-import { newProject } from '../support/project.ts';
+import { newProject, startCli } from '../support/project.ts';
 
 /** The line of our code that a stack names first. */
 function firstOwnLine(stack: string): string {
@@ -62,4 +62,17 @@ test('so does the stack of a bug in a child process', async () => {
 test('a stack without places of ours stays as it is', () => {
   const stack = 'Error: x\n    at run (/elsewhere/dist/main.js:1:1)\n    at node:internal/main:2:3';
   expect(sourceStack(stack)).toBe(stack);
+});
+
+test('a command that waits for itself says so, and ends as a bug does', async () => {
+  const stuck = `import fs from 'node:fs/promises';
+    import { syncBuiltinESMExports } from 'node:module';
+    fs.stat = () => new Promise(() => {});
+    syncBuiltinESMExports();`;
+  const preload = `--import=data:text/javascript,${encodeURIComponent(stuck)}`;
+  const { exitCode, stderr } = await startCli(['status', '--dir', await newProject()], { NODE_OPTIONS: preload }).ended;
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: exitCodes.bug,
+    stderr: expect.stringContaining('the command waits for itself'),
+  });
 });
