@@ -89,6 +89,14 @@ interface Program {
   readonly usualEffects: typeof usualEffects;
 }
 
+/** Whatever a test looks at, no output has data in the place of words. */
+function inWords(ended: Ended): Ended {
+  for (const text of [ended.stdout, ended.stderr]) {
+    if (/\[object \w+\]/.test(text)) throw new Error(`the output has data in the place of words:\n${text}`);
+  }
+  return ended;
+}
+
 /** The compiled program, which is loaded once: what a user runs is what is tested. */
 let program: Promise<Program> | undefined;
 
@@ -135,7 +143,7 @@ export function startMain(
         },
         interrupt: () => undefined,
       });
-      return { exitCode, stdout: out.text(), stderr: stderr().replace(stillAtWork, '') };
+      return inWords({ exitCode, stdout: out.text(), stderr: stderr().replace(stillAtWork, '') });
     } finally {
       process.umask(mask);
       out.end(stderr());
