@@ -396,7 +396,7 @@ test('the alert of a closed month follows every reopen and close, with both part
     ),
   ]);
   const told = await run('2026-11-06T16:00:00Z', 'alert');
-  expect(told.stdout).toContain('Resolved: 2026-09 of acc_one is open again, matches its closing total again, or a');
+  expect(told.stdout).toContain('Resolved: 2026-09 of acc_one has no unbilled change any more');
   expect(await shown('2026-11-06T16:10:00Z')).not.toContain('2026-09 of acc_one has changed');
 }, 600_000);
 

@@ -65,8 +65,8 @@ export const closedMonth: DataKind<ClosedMonthFact, Row> = {
     })),
   words: closedMonthWords,
   over: ({ account, month }) => ({
-    title: `${month} of ${account} is open again, matches its closing total again, or a later close has billed its change`,
-    sentences: [],
+    title: `${month} of ${account} has no unbilled change any more`,
+    sentences: ['It was reopened, its change was undone, or a later close has billed it.'],
   }),
   step: (fact) => (fact.differs === undefined ? stepAfterCorrections(fact) : closeAgainStep(fact.differs)),
   amount: ({ cost }) => cost,
