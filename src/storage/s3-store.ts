@@ -17,7 +17,9 @@ const maxParts = 9000;
 const partsAtOnce = 3;
 const connectMs = 10_000;
 /** Requests that remove the parts of one upload, and the time between them. */
-const maxAborts = 4;
+const maxAborts = 6;
+/** A part that comes late brings an upload back that the store did not know any more. */
+const timesUnknown = 2;
 const abortPauseMs = 100;
 /** Of one request, the first included. The waits between them grow. */
 const maxAttempts = 4;
@@ -93,13 +95,14 @@ export async function openS3Store(access: StoreAccess): Promise<ObjectStore> {
 
 /**
  * Removes the parts of an upload. A part that is on its way is stored after the first request, and a store can then keep the
- * upload, so it is sent until the store does not know the upload. What is left then, the next run removes.
+ * upload, so it is sent until the store does not know the upload, twice. What is left then, the next run removes.
  */
 async function abortUntilGone(client: S3Client, command: Parameters<S3Client['send']>[0]): Promise<void> {
   const abortSignal = AbortSignal.timeout(connectMs);
-  for (let left = maxAborts; left > 0 && !abortSignal.aborted; left -= 1) {
+  for (let left = maxAborts, unknown = 0; left > 0 && !abortSignal.aborted; left -= 1) {
     const refusal = await client.send(command, { abortSignal }).then(() => undefined, wordOf);
-    if (refusal === 'NoSuchUpload') return;
+    unknown = refusal === 'NoSuchUpload' ? unknown + 1 : 0;
+    if (unknown === timesUnknown) return;
     await sleepFor(abortPauseMs);
   }
 }

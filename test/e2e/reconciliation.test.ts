@@ -195,7 +195,7 @@ describe.concurrent('a window with wrong totals', () => {
         line.filter((word) => word !== '--json'),
         env,
       );
-      steps.push(/^ *(Wait|Act): (?:the next|send)/m.exec(stdout)?.[1]);
+      steps.push(/^ *(Wait|Act)(?: \([^)]*\))?: (?:the next|send)/m.exec(stdout)?.[1]);
     }
     expect(steps).toEqual(['Wait', 'Wait', 'Act']);
   });
