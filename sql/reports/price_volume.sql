@@ -6,7 +6,8 @@
 --! important: resource_name, change, workspace, billing_dimension, cost, base_cost, price_effect, volume_effect,
 --! important: account
 -- For each dimension of each resource, price is (rate - base_rate) * usage and volume is base_rate * (usage - base_usage).
--- Where further units cost as much as before, the price is the same, and a free allowance was used up or left: all is volume.
+-- Where further units cost as much as before, the price is the same, and a free allowance was used up or left: all is
+-- volume.
 -- All parts add up to the change exactly: the column rounding has what rounding the two effects to twelve decimals leaves.
 -- An unfinished month is compared with the same hours of the base month.
 with months as (
@@ -113,7 +114,8 @@ rates as (
     end as base_rate
   from whole_numbers
 ),
--- What one more unit costs, over the hours with a cost: a free allowance does not change it. Null where all hours have the same usage.
+-- What one more unit costs, over the hours with a cost: a free allowance does not change it. Null where all hours have
+-- the same usage.
 slopes as (
   select
     hourly_costs.series_id,
@@ -148,7 +150,9 @@ priced as (
     greatest(
       abs(cast(rates.rate as double)), abs(cast(rates.base_rate as double))
     ) * greatest(cast(lines.usage as double), cast(lines.base_usage as double)) < 1e12 as is_priced,
-    coalesce(slopes.slope > 0 and slopes.slope < 1e12 and abs(slopes.slope - slopes.base_slope) <= 0.005 * slopes.slope, false) as is_same_price
+    coalesce(
+      slopes.slope > 0 and slopes.slope < 1e12 and abs(slopes.slope - slopes.base_slope) <= 0.005 * slopes.slope, false
+    ) as is_same_price
   from lines
   join rates using (series_id)
   left join slopes using (series_id)

@@ -1,5 +1,5 @@
---! about: How many hours were restated in a period, by how much cost, in all and by month, and of which days. Those that were too young to be
---! about: complete when they were loaded do not count: it was known that they would change.
+--! about: How many hours were restated in a period, by how much cost, in all and by month, and of which days. Those that were
+--! about: too young to be complete when they were loaded do not count: it was known that they would change.
 with by_month as (
   select
     strftime(restatements.bucket_start, '%Y-%m') as month,
