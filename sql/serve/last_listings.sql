@@ -1,4 +1,4 @@
---! about: The newest reading of each listing of resources.
+--! about: The newest reading of each listing of resources: $rows of them, or all; all_rows says how many there are.
 select
   account,
   token_workspace,
@@ -7,7 +7,9 @@ select
   outcome,
   reason,
   next_step,
-  resources
+  resources,
+  count(*) over () as all_rows
 from listings
 where is_last
-order by outcome = 'read', account, token_workspace nulls first, resource_type;
+order by outcome = 'read', account, token_workspace nulls first, resource_type
+limit cast($rows as bigint);

@@ -1,4 +1,4 @@
---! about: All runs, newest first.
+--! about: Runs, newest first: $rows of them, or all; all_rows says how many there are.
 select
   run_number,
   command,
@@ -6,6 +6,8 @@ select
   strftime(ended_at, '%Y-%m-%dT%H:%M:%SZ') as ended_at,
   outcome,
   exit_code,
-  error
+  error,
+  (select count(*) from runs) as all_rows
 from runs
-order by run_number desc;
+order by run_number desc
+limit cast($rows as bigint);

@@ -1,4 +1,4 @@
---! about: The steps of the newest runs, newest run first.
+--! about: The steps of the three newest jobs, newest first: $rows of them, or all; all_rows says how many there are.
 select
   run_number,
   position,
@@ -7,7 +7,9 @@ select
   cast(round(seconds, 1) as varchar) as seconds,
   outcome,
   error,
-  next_step
+  next_step,
+  count(*) over () as all_rows
 from run_steps
 where run_number in (select distinct run_number from run_steps order by run_number desc limit 3)
-order by run_number desc, position;
+order by run_number desc, position
+limit cast($rows as bigint);

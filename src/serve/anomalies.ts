@@ -39,34 +39,36 @@ import { amount, money, share } from './format.ts';
 import { figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
+import { firstRows } from './table-files.ts';
 
 const page = { path: '/anomalies' } as const;
 /** The page shows this many; the files have all. */
 const shown = 200;
+const everyDay = { from: null, to: null, rows: null };
 
-/** Unusual costs, open ones first, then by money. Reads all anomalies: for unrestricted viewers only. */
+/** Unusual costs, open ones first, then by money. Anomalies are of all costs: for unrestricted viewers only. */
 export async function anomaliesPage(request: PageRequest): Promise<Page> {
   const { view } = request;
-  const rows = await view.rows('anomalies', { key: null, key_md5: null });
-  const open = rows.filter((row) => row['state'] === 'open');
-  const more = open.filter((row) => row['is_up'] === true).map((row) => String(row['impact']));
-  const total = sum(more);
-  const excluded = open.filter((row) => text(row, 'excluded_reason') !== null).length;
+  const [listed, [total = {}]] = await Promise.all([
+    firstRows(view, 'anomalies', { ...everyDay, key: null, key_md5: null, most: shown }),
+    view.rows('open_anomalies'),
+  ]);
+  const [open, excluded] = [Number(total['open']), Number(total['excluded'])];
   return {
     ...page,
     title: 'Anomalies',
     body: html`<p class="finding">${
-      open.length === 0
+      open === 0
         ? 'No anomaly is open.'
-        : html`<b>${money(total)} USD</b> more than usual so far: ${open.length} ${open.length === 1 ? 'anomaly is' : 'anomalies are'} open${excluded === 0 ? '' : `, ${excluded} of them excluded from alerts`}.`
+        : html`<b>${money(String(total['more']))} USD</b> more than usual so far: ${open} ${open === 1 ? 'anomaly is' : 'anomalies are'} open${excluded === 0 ? '' : `, ${excluded} of them excluded from alerts`}.`
     }</p>
 <section class="alerts">${table(
       'Open first, then by money',
       listColumns,
-      rows,
+      listed.rows,
       'Nothing unusual was found. "costbook alert" looks for it; run it after each ingest.',
       undefined,
-      { most: shown },
+      listed,
     )}</section>
 ${exclusionsList(request)}`,
   };
@@ -154,8 +156,8 @@ export async function anomalyPage(request: PageRequest): Promise<Page> {
     parts.length > 1 || part === undefined || part.kind === 'any'
       ? undefined
       : part.kind === 'md5'
-        ? { key: null, key_md5: part.md5 }
-        : { key: part.name ?? '', key_md5: null };
+        ? { ...everyDay, key: null, key_md5: part.md5 }
+        : { ...everyDay, key: part.name ?? '', key_md5: null };
   const [row] = asked === undefined ? [] : await view.rows('anomalies', asked);
   if (row === undefined) {
     return {

@@ -56,11 +56,14 @@ export async function explorePage({ view, query }: PageRequest): Promise<Page> {
       body: html`<p class="empty">The books have no complete hour yet.</p>`,
     };
   }
+  const books = hoursOf(state, state.completeThrough);
+  const { from, to } = readQuestion(query, books).asked;
+  const starts = { key: null, key_md5: null, from: formatInstant(from), to: formatInstant(to), rows: null };
   const [{ asked, problems, dimensions, explored, fewer }, choices, anomalies, owners] = await Promise.all([
-    answer(view, query, hoursOf(state, state.completeThrough), maxPoints),
+    answer(view, query, books, maxPoints),
     readChoices(view),
     // Anomalies are of all costs of a workspace and type.
-    view.scope.kind === 'all' ? view.rows('anomalies', { key: null, key_md5: null }) : [],
+    view.scope.kind === 'all' ? view.rows('anomalies', starts) : [],
     view.scope.kind === 'all' && query.toString().includes('owner') ? view.rows('anomaly_owners') : [],
   ]);
   const unusual = unusualIn(asked, explored, { anomalies, owners });
@@ -239,7 +242,7 @@ interface Unusual {
 }
 
 /**
- * The anomalies that start in the window, where all of their costs are shown, or those of the resource that drives them. Regions and
+ * The anomalies of the window, where all of their costs are shown, or those of the resource that drives them. Regions and
  * labels of anomalies are not known.
  */
 function unusualIn(
@@ -247,7 +250,7 @@ function unusualIn(
   { labels }: Explored,
   { anomalies, owners }: { readonly anomalies: readonly SqlRow[]; readonly owners: readonly SqlRow[] },
 ): readonly Unusual[] {
-  const { filters, step, from, to, measure } = asked;
+  const { filters, step, measure } = asked;
   const names = ['account', 'workspace', 'resource_type', 'billing_dimension'];
   const admitsRow = (row: SqlRow, name: string, choice: Choice): boolean => {
     const [kind, part] = partsOf(name);
@@ -264,7 +267,7 @@ function unusualIn(
     const at = Date.parse(`${day}T00:00:00Z`);
     const isShown = Object.entries(filters).every(([name, choice]) => admitsRow(row, name, choice));
     const index = labels.indexOf(formatInstant(floorTo(at, step)));
-    if (!isShown || at < from || at >= to || index < 0) return [];
+    if (!isShown || index < 0) return [];
     const name = named(String(row['driver'] ?? row['resource_type'] ?? ''), 'costs without a name');
     const address = anomalyAddress(String(row['anomaly_key']));
     return [{ index, name: `${name} ${signed(String(row['impact']))} USD`, day, address }];

@@ -8,6 +8,7 @@ import { html, type Markup } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
 import { problemsSection, statusOf } from './problems.ts';
 import { textOf } from './resource-states.ts';
+import { firstRows } from './table-files.ts';
 
 /** The page for whoever is on call: is everything proven and fresh, and how did the last runs end? */
 export async function healthPage(request: PageRequest): Promise<Page> {
@@ -16,12 +17,12 @@ export async function healthPage(request: PageRequest): Promise<Page> {
     view.scope.kind === 'all' ? statusOf(request) : undefined,
     readBooksState(view),
     view.rows('account_health'),
-    view.rows('last_runs'),
-    view.rows('last_steps'),
-    view.rows('last_listings'),
-    view.rows('last_messages'),
+    firstRows(view, 'last_runs', { most: 20 }),
+    firstRows(view, 'last_steps', { most: 60 }),
+    firstRows(view, 'last_listings', { most: 100 }),
+    firstRows(view, 'last_messages', { most: 30 }),
     coverageCalendar(view, now),
-    view.rows('reconciled_days', { since: formatInstant(now - 90 * 24 * hourMs) }),
+    firstRows(view, 'reconciled_days', { most: 30, since: formatInstant(now - 90 * 24 * hourMs) }),
   ]);
   const age =
     state.completeThrough === null ? undefined : Math.floor((now - Date.parse(state.completeThrough)) / hourMs);
@@ -62,10 +63,10 @@ ${calendar}
         },
         { head: 'Largest difference, USD', isNumber: true, cell: (row) => money(String(row['difference'])) },
       ],
-      compared,
+      compared.rows,
       'Nothing was compared in the last 90 days.',
       undefined,
-      { most: 30 },
+      compared,
     )}</section>
 <section>${table(
       'Last runs',
@@ -80,10 +81,10 @@ ${calendar}
         },
         { head: 'Error', cell: (row) => named(row['error'] === null ? '' : String(row['error']), '') },
       ],
-      runs,
+      runs.rows,
       'Nothing has run yet.',
       undefined,
-      { most: 20 },
+      runs,
     )}</section>
 <section>${table(
       'Steps of the last three jobs',
@@ -95,10 +96,10 @@ ${calendar}
         { head: 'Outcome', cell: (row) => outcomeCell(row, 'done') },
         { head: 'Error and next step', cell: errorCell },
       ],
-      steps,
+      steps.rows,
       'No job has run yet.',
       undefined,
-      { most: 60 },
+      steps,
     )}</section>
 <section>${table(
       'Listings of resources',
@@ -111,25 +112,25 @@ ${calendar}
         { head: 'Resources', isNumber: true, cell: (row) => String(row['resources'] ?? '') },
         { head: 'Reason and next step', cell: errorCell },
       ],
-      listings,
+      listings.rows,
       'No listing was read yet.',
       undefined,
-      { most: 100 },
+      listings,
     )}</section>
 <section>${table(
       'Last messages to sinks',
       [
         { head: 'Sink', cell: (row) => named(String(row['sink']), '') },
-        { head: 'Message', cell: (row) => named(textOf(row, 'summary'), '') },
+        { head: 'Message', cell: (row) => named(textOf(row, 'summary') ?? textOf(row, 'kind'), '') },
         { head: 'Queued', cell: (row) => time(row['queued_at']) },
-        { head: 'Outcome', cell: (row) => outcomeCell(row, 'sent') },
+        { head: 'Outcome', cell: (row) => outcomeCell(row, 'delivered') },
         { head: 'Tries', isNumber: true, cell: (row) => String(row['tries'] ?? '') },
         { head: 'Reason', cell: errorCell },
       ],
-      messages,
+      messages.rows,
       'No message was sent yet.',
       undefined,
-      { most: 30 },
+      messages,
     )}</section>`,
   };
 }
@@ -137,7 +138,7 @@ ${calendar}
 /** An outcome, marked unless it is the good one. */
 function outcomeCell(row: SqlRow, good: string): Markup {
   const outcome = String(row['outcome'] ?? '');
-  const mark = outcome === good ? '' : outcome === 'failed' || outcome === 'refused' ? 'bad' : 'warn';
+  const mark = outcome === good ? '' : ['failed', 'refused', 'dead'].includes(outcome) ? 'bad' : 'warn';
   return html`<span class="state ${mark}">${outcome}</span>`;
 }
 

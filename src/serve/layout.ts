@@ -343,6 +343,8 @@ interface TableOptions {
   readonly facts?: readonly Markup[];
   /** The page shows this many rows; the files have all. */
   readonly most?: number;
+  /** How many there are, where a page reads only what it shows. */
+  readonly all?: number;
   /** Whether the page offers other files of it. */
   readonly hasFiles?: boolean;
 }
@@ -354,7 +356,7 @@ export function table<T>(
   rows: readonly T[],
   empty: string,
   foot?: readonly (Markup | string)[],
-  { facts = [], most = rows.length, hasFiles = false }: TableOptions = {},
+  { facts = [], most = rows.length, all = rows.length, hasFiles = false }: TableOptions = {},
 ): Markup {
   if (rows.length === 0) return html`<h2>${caption}</h2><p class="empty">${empty}</p>`;
   const cellsOf = (some: readonly T[]) => some.map((row) => columns.map(({ cell }) => cell(row)));
@@ -374,5 +376,5 @@ ${
     ? ''
     : html`<tfoot><tr>${foot.map((text, index) => html`<td${cellMarks(columns[index])}>${text}</td>`)}</tr></tfoot>`
 }
-</table></div>${hasFiles ? '' : tableButtons({ caption, columns, all: rows.length, rows: () => cellsOf(rows) }, most)}`;
+</table></div>${hasFiles ? '' : tableButtons({ caption, columns, all, rows: () => cellsOf(rows) }, most)}`;
 }

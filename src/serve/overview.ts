@@ -209,8 +209,8 @@ interface Trust {
 async function readTrust(view: BooksView, now: Instant): Promise<Trust> {
   const [accounts, days, [run]] = await Promise.all([
     view.rows('account_health'),
-    view.rows('reconciled_days', { since: formatInstant(Math.floor((now - 7 * dayMs) / dayMs) * dayMs) }),
-    view.rows('last_runs'),
+    view.rows('reconciled_days', { rows: null, since: formatInstant(Math.floor((now - 7 * dayMs) / dayMs) * dayMs) }),
+    view.rows('last_runs', { rows: 1 }),
   ]);
   const total = (rows: typeof days, name: string) => rows.reduce((all, row) => all + Number(row[name]), 0);
   return {

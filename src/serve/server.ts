@@ -515,7 +515,7 @@ async function answerPage(
       async (view) => {
         const asked = { view, query, parts, project, now: options.now(), lookedAt: looked.before, signal };
         const [{ made: page, tables }, state] = await Promise.all([
-          withTables(() => make(asked)),
+          withTables(file !== undefined, () => make(asked)),
           readBooksState(view),
         ]);
         return { page, tables, state, version: view.version };

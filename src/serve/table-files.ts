@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { exportTypes } from '../tables/file-formats.ts';
+import type { SqlParameters, SqlRow } from '../warehouse/store/index.ts';
+import type { BooksView } from './books/index.ts';
 import { html, type Markup } from './markup.ts';
 import type { Download } from './page.ts';
 import { formatWord, type PageFormat, pageFormats, rowsFile } from './rows-file.ts';
@@ -17,17 +19,30 @@ export type Cell = Markup | string | number | null | undefined;
 /** The form of the buttons of a page: it has the parameters of its address. */
 const formId = 'page-address';
 
-const pageTables = new AsyncLocalStorage<Map<string, ShownTable>>();
+const pageTables = new AsyncLocalStorage<{ readonly tables: Map<string, ShownTable>; readonly isFile: boolean }>();
 
-/** Makes a page, and collects its tables, so that each can be downloaded as the page has it. */
-export async function withTables<T>(make: () => Promise<T>): Promise<{ made: T; tables: Map<string, ShownTable> }> {
+/** Makes a page, or one for a file of it, and collects its tables, so that each can be downloaded as the page has it. */
+export async function withTables<T>(
+  isFile: boolean,
+  make: () => Promise<T>,
+): Promise<{ made: T; tables: Map<string, ShownTable> }> {
   const tables = new Map<string, ShownTable>();
-  return { made: await pageTables.run(tables, make), tables };
+  return { made: await pageTables.run({ tables, isFile }, make), tables };
+}
+
+/** The rows of a statement that takes $rows: the `most` that a page shows, or all for a file; and how many there are. */
+export async function firstRows(
+  view: BooksView,
+  name: string,
+  { most, ...parameters }: SqlParameters & { readonly most: number },
+): Promise<{ readonly rows: readonly SqlRow[]; readonly most: number; readonly all: number }> {
+  const rows = await view.rows(name, { ...parameters, rows: pageTables.getStore()?.isFile === true ? null : most });
+  return { rows, most, all: Number(rows[0]?.['all_rows'] ?? 0) };
 }
 
 /** Notes a table of the page that is made, and returns the buttons that download it. Nothing where no page is made. */
 export function tableButtons(shown: ShownTable, most: number): Markup | '' {
-  const tables = pageTables.getStore();
+  const tables = pageTables.getStore()?.tables;
   if (tables === undefined) return '';
   const slug = nameOf(shown.caption, '-').slice(0, 60) || 'table';
   let name = slug;

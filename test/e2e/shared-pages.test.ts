@@ -4,9 +4,15 @@ import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sumOf } from '../../src/money/money.ts';
+import { anomaliesPage } from '../../src/serve/anomalies.ts';
+import { openSnapshots } from '../../src/serve/books/index.ts';
+import { healthPage } from '../../src/serve/health.ts';
 import { viewText } from '../../src/serve/share.ts';
+import { withTables } from '../../src/serve/table-files.ts';
 import { parseView } from '../../src/serve/views.ts';
 import { anomalyAddress, resourceAddress } from '../../src/text/dashboard-address.ts';
+import type { SqlParameters } from '../../src/warehouse/store/index.ts';
+import { afterFile } from '../support/clean-up.ts';
 import { dashboardBooks, dashboardProject, hostileNames, type Served, serve } from '../support/dashboard.ts';
 
 const tokens = { ALL_TOKEN: 'all-0123456789abcdefghij', NORTH_TOKEN: 'north-0123456789abcdefgh' };
@@ -122,15 +128,56 @@ describe('every table of a page', () => {
     }
   });
 
-  test('has all rows in its file, also if the page shows the first only', async () => {
-    const runs = Array.from({ length: 23 }, (_, index) => ({ run_number: 1000 + index, command: 'ingest' }));
-    const long = await serve(await dashboardProject(dashboardBooks({ runs })));
-    const { text } = await long.get('/health');
-    const [, count] =
-      /The first 20 of (\d+); these files have all: <button [^>]*value="last-runs.csv"/.exec(text) ?? [];
-    const file = await long.get('/health?table=last-runs.csv');
-    expect(file.text.trimEnd().split('\r\n')).toHaveLength(Number(count) + 1);
-    expect(Number(count)).toBeGreaterThan(22);
+  test('has all rows in its file, also if the page shows the first only, which then reads no others', async () => {
+    const many = <T>(count: number, of: (index: number) => T) => Array.from({ length: count }, (_, index) => of(index));
+    const day = (index: number) => new Date(Date.UTC(2026, 8, 3 + index)).toISOString().slice(0, 10);
+    const books = dashboardBooks({
+      runs: many(23, (index) => ({ run_number: 1000 + index })),
+      job_runs: [{ run_number: 1020 }],
+      steps: many(61, (index) => ({ run_number: 1020, position: index + 1 })),
+      listings: many(101, (index) => ({ token_workspace: `w-${index}` })),
+      outbox: many(31, (index) => ({ message_number: index + 1, message_id: `m${index}`, sink: `s-${index}` })),
+      reconciliation: many(31, (index) => ({ proven_at: `${day(index)} 01:00:00` })),
+      anomalies: many(203, (index) => ({ anomaly_key: `anomaly/${index}`, state: index < 202 ? 'open' : 'over' })),
+    });
+    const snapshots = openSnapshots({
+      ...{ dir: await dashboardProject(books), reader: 'test', warm: async () => undefined },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined } as never,
+    });
+    afterFile(() => snapshots.close());
+    const counted = (isFile: boolean) =>
+      snapshots.read({ kind: 'workspaces', workspaces: ['north'] }, async (view) => {
+        const read = new Map<string, number>();
+        async function rows(name: string, parameters?: SqlParameters) {
+          const found = await view.rows(name, parameters);
+          read.set(name, found.length);
+          return found;
+        }
+        const asked = { view: { ...view, rows }, now: Date.parse('2026-10-04T15:00:00Z'), project: { dir } } as never;
+        const [health, anomalies] = [
+          await withTables(isFile, () => healthPage(asked)),
+          await withTables(isFile, () => anomaliesPage(asked)),
+        ];
+        const tables = [...health.tables, ...anomalies.tables].map(([name, { all, rows: made }]) => [
+          name,
+          { all, made: made().length },
+        ]);
+        const words = [health, anomalies].map(({ made }) => String(made.body)).join('');
+        return { read: Object.fromEntries(read), tables: Object.fromEntries(tables), words };
+      });
+    const [page, file] = [await counted(false), await counted(true)];
+    const all = { last_runs: 23, last_steps: 61, last_listings: 101, last_messages: 31, anomalies: 203 };
+    expect(file.read).toMatchObject({ ...all, reconciled_days: 31 });
+    expect(page.read).toMatchObject({
+      ...{ last_runs: 20, last_steps: 60, last_listings: 100, last_messages: 30, reconciled_days: 30, anomalies: 200 },
+    });
+    expect(page.words).toContain('The first 20 of 23; these files have all');
+    expect(page.words).toContain('The first 200 of 203; these files have all');
+    expect(page.words).toMatch(
+      /<data value="[0-9.]+"[^>]*>[^<]*<\/data> USD<\/b> more than usual so far: 202 anomalies are open/,
+    );
+    for (const { all: known, made } of Object.values<{ all: number; made: number }>(file.tables))
+      expect(made).toBe(known);
   });
 
   test('is the same in each format, with the parameters of its address', async () => {
