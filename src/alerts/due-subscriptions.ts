@@ -10,18 +10,17 @@ import { readReports } from '../reports/questions/index.ts';
 import type { MailedFiles } from '../sinks/index.ts';
 import { type CalendarPeriod, calendarOf, formatInstant, formatMonth, formatSecond } from '../time/time.ts';
 import type { Warehouse } from '../warehouse/index.ts';
-import { closedMonths } from '../warehouse/ledger/index.ts';
+import { type ClosedMonth, closedMonths } from '../warehouse/ledger/index.ts';
 import type { Connection } from '../warehouse/store/index.ts';
 import type { NewMessage } from '../warehouse/watch/index.ts';
 import { newMessage } from './message.ts';
 import { type AlertingContext, originOf } from './notify.ts';
 import { askedBy, sinkOfSubscription } from './subscriptions.ts';
 
-/** A subscription with its last period. */
-export interface SubscriptionOfPeriod<Period = CalendarPeriod> {
+/** A subscription with a period. */
+export interface SubscriptionOfPeriod {
   readonly subscription: Subscription;
-  /** The last period that can be sent; undefined before the first one. */
-  readonly period: Period;
+  readonly period: CalendarPeriod;
   /** Names what is sent: once for each subscription and period. */
   readonly key: string;
 }
@@ -34,40 +33,64 @@ export interface WrittenFiles {
 
 const kinds = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
-function lastPeriod(
+/** A period that a subscription is about, and the run that closed it, if it is about closes. */
+interface Candidate {
+  readonly period: CalendarPeriod;
+  readonly closedBy: number | undefined;
+}
+
+/** The last period of a subscription; of one to closes, each closed month. The newest is first. */
+function candidatesOf(
   { every }: Subscription,
   { completeThrough }: CompletenessState,
-  lastClosed: number | undefined,
-): CalendarPeriod | undefined {
-  if (every === 'close') return lastClosed === undefined ? undefined : calendarOf('monthly').periodAt(lastClosed);
-  if (completeThrough === null) return undefined;
+  closed: readonly ClosedMonth[],
+): readonly Candidate[] {
+  if (every === 'close') {
+    const { periodAt } = calendarOf('monthly');
+    return closed.toReversed().map(({ month, runNumber }) => ({ period: periodAt(month), closedBy: runNumber }));
+  }
+  if (completeThrough === null) return [];
   const calendar = calendarOf(kinds[every]);
-  return calendar.periodAt(calendar.periodAt(Date.parse(completeThrough)).start - 1);
+  const period = calendar.periodAt(calendar.periodAt(Date.parse(completeThrough)).start - 1);
+  return [{ period, closedBy: undefined }];
 }
 
-/** The last period of each subscription in the books, and the state of the books. */
-export async function periodsOfSubscriptions(subscriptions: readonly Subscription[], connection: Connection) {
+/** The periods of each subscription in the books, and the state of the books. */
+async function candidatesIn(subscriptions: readonly Subscription[], connection: Connection) {
   const state = await completenessOf(connection);
-  const lastClosed = (await closedMonths(connection)).at(-1)?.month;
-  const periods = subscriptions.map((subscription): SubscriptionOfPeriod<CalendarPeriod | undefined> => {
-    const period = lastPeriod(subscription, state, lastClosed);
-    return { subscription, period, key: `subscription/${subscription.name}/${period?.name ?? ''}` };
-  });
-  return { periods, state };
+  const closed = await closedMonths(connection);
+  const all = subscriptions.map((one) => ({ subscription: one, candidates: candidatesOf(one, state, closed) }));
+  return { all, state };
 }
 
-/** The subscriptions whose last period was not sent yet, and the state of the books. */
+/** The last period of each subscription in the books. */
+export async function periodsOfSubscriptions(subscriptions: readonly Subscription[], connection: Connection) {
+  const { all } = await candidatesIn(subscriptions, connection);
+  return all.map(({ subscription, candidates }) => ({ subscription, period: candidates[0]?.period }));
+}
+
+/**
+ * What was not sent yet, and the state of the books. A month that was closed again since its mail is due again. If several
+ * were closed since the last mail of a close, all of them are due; before the first mail, the newest one alone.
+ */
 export async function dueSubscriptions(
   subscriptions: readonly Subscription[],
   connection: Connection,
   { sinksOfSummary }: Pick<Warehouse, 'sinksOfSummary'>,
 ) {
-  const { periods, state } = await periodsOfSubscriptions(subscriptions, connection);
+  const { all, state } = await candidatesIn(subscriptions, connection);
   const due: SubscriptionOfPeriod[] = [];
-  for (const { subscription, period, key } of periods) {
-    const sent = await sinksOfSummary(key);
-    if (period !== undefined && !sent.includes(sinkOfSubscription(subscription.name)))
-      due.push({ subscription, period, key });
+  for (const { subscription, candidates } of all) {
+    const unsent: SubscriptionOfPeriod[] = [];
+    let isFirst = true;
+    for (const { period, closedBy = 0 } of candidates) {
+      const key = `subscription/${subscription.name}/${period.name}`;
+      const sentBy = (await sinksOfSummary(key)).get(sinkOfSubscription(subscription.name));
+      isFirst = sentBy === undefined || sentBy < closedBy;
+      if (!isFirst) break;
+      unsent.unshift({ subscription, period, key });
+    }
+    due.push(...(isFirst ? unsent.slice(-1) : unsent));
   }
   return { due, state };
 }
@@ -120,7 +143,10 @@ async function filesOf(
   const { folder, amount } = await write(asked);
   const manifest = (await readManifest(folder))?.manifest;
   if (manifest === undefined) throw new Error(`${folder} has no manifest`);
-  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  // An export keeps the formats that it had before, which others may have asked for.
+  const formats = given['format'] === undefined ? undefined : ['metadata', ...String(given['format']).split(',')];
+  const files = manifest.files.filter(({ format }) => formats?.includes(format) ?? true);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > maxBytes) {
     throw new UsageError(
       `${key}: the files have ${bytes} bytes, and a mail has at most ${maxBytes}: choose one format, or narrow the report`,
@@ -138,7 +164,7 @@ async function filesOf(
         : `These are the numbers of the close of ${period.name}.`,
       `You get this ${often}: "${name}" in subscriptions of costbook.yaml.`,
     ],
-    files: manifest.files.map((file) => ({
+    files: files.map((file) => ({
       name: file.name.replace(/^latest/, `${manifest.report}-${period.name}`),
       path: join(folder, file.name),
     })),

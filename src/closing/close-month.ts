@@ -53,7 +53,7 @@ interface Closing {
 }
 
 /** A closed month, and what changes with it. */
-export interface MonthClose extends Omit<ClosedMonth, 'accounts'> {
+export interface MonthClose extends Omit<ClosedMonth, 'accounts' | 'runNumber'> {
   readonly accounts: readonly AccountClose[];
   /** Exports that show a close of the month that was revoked. */
   readonly revoked: readonly RevokedExport[];

@@ -83,7 +83,7 @@ async function listSubscriptions(subscriptions: readonly Subscription[], context
     return 0;
   }
   return withBooks(context.dir, { lockedDown: true, signal: context.signal }, async ({ connection }) => {
-    const { periods } = await periodsOfSubscriptions(subscriptions, connection);
+    const periods = await periodsOfSubscriptions(subscriptions, connection);
     const rows = periods.map(({ subscription: { name, to, every, step, options: asked }, period }) => ({
       ...{ subscription: name, sends: String(asked['name'] ?? step), every, period: period?.name ?? null, to },
     }));

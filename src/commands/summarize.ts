@@ -68,7 +68,7 @@ export const summarizeCommand: Command = {
     return writingRun('summarize', waitMs, context, async (warehouse, runNumber) => {
       const { name } = summaryWindows(period satisfies SummaryPeriod, context.effects.now());
       const notified = await warehouse.sinksOfSummary(name);
-      const left = sinks.filter((sink) => !notified.includes(sink));
+      const left = sinks.filter((sink) => !notified.has(sink));
       if (left.length > 0) {
         const books = await openPublished(warehouse, context);
         try {
@@ -78,7 +78,7 @@ export const summarizeCommand: Command = {
           const pictures = left.some((sink) => withPictures.includes(sink))
             ? await readSummaryPicture(books.connection, period, context.effects.now(), context.effects.log)
             : [];
-          const models = modelsFor(left, config).filter((sink) => !notified.includes(sink));
+          const models = modelsFor(left, config).filter((sink) => !notified.has(sink));
           const messages = [...models, ...left].map((sink) =>
             newMessage(sink, pictures.length > 0 && withPictures.includes(sink) ? { ...made, pictures } : made, name),
           );

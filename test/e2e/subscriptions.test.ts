@@ -99,6 +99,58 @@ test('a report is mailed for each day, week and month that is complete; a close,
   expect(close?.text).toContain('the close of 2026-09');
 });
 
+test('a month is mailed when it was closed, and again when it was closed again, also where it was mailed before', async () => {
+  const closes = (every: string) => `x: { to: a@example.com, every: ${every}, report: { name: invoice_lines } }`;
+  const { run, sent, settings, dir } = await project(closes('month'));
+  const at = (now: string, ...args: string[]) => runCli([...args, '--dir', dir, '--now', now]);
+  const mailed = async () => (await sent()).map(({ text }) => text?.split(/\n+/)[1]);
+  const [open, closed] = [
+    '2026-09 is not closed: the platform can still correct its costs.',
+    'These are the numbers of the close of 2026-09.',
+  ];
+  await run();
+  await settings(closes('close'));
+  await run();
+  expect(await mailed()).toEqual([open]);
+  expect((await at(night, 'close', '2026-09')).exitCode).toBe(0);
+  await run();
+  await run();
+  expect(await mailed()).toEqual([open, closed]);
+  expect((await at(night, 'reopen', '2026-09', '--reason', 'late costs')).exitCode).toBe(0);
+  await run();
+  expect(await mailed()).toEqual([open, closed]);
+  expect((await at(night, 'close', '2026-09')).exitCode).toBe(0);
+  await run();
+  await run();
+  expect(await mailed()).toEqual([open, closed, closed]);
+});
+
+test('a mail has the formats that its subscription names, also if others get more of the same report', async () => {
+  const { run, sent } = await project(
+    ...['csv', 'xlsx', '[csv, xlsx]'].map(
+      (format, index) => `x${index}: { to: a@example.com, report: { name: cost_by_workspace, format: ${format} } }`,
+    ),
+    ...['north', 'south'].map(
+      (name) =>
+        `${name}: { to: ${name}@example.com, report: { name: daily_trend, format: csv, param: { workspace: ${name} } } }`,
+    ),
+  );
+  expect((await run()).exitCode).toBe(0);
+  const mails = await sent();
+  const names = mails
+    .filter(({ to }) => to[0] === 'a@example.com')
+    .map(({ attachments }) => attachments.map((one) => one.filename));
+  const [csv, xlsx] = ['cost_by_workspace-2026-09.csv', 'cost_by_workspace-2026-09.xlsx'];
+  expect(names.toSorted((a, b) => a.join().localeCompare(b.join()))).toEqual([[csv], [csv, xlsx], [xlsx]]);
+  for (const [name, cost] of [
+    ['north', '1.125'],
+    ['south', '2.125'],
+  ] as const) {
+    const [file] = mails.find(({ to }) => to[0] === `${name}@example.com`)?.attachments ?? [];
+    expect(Buffer.from(file?.content as Uint8Array).toString()).toContain(cost);
+  }
+});
+
 test('a mail that fails is sent by the next run, and stops neither others nor alerts', async () => {
   const { run, smtp, sent } = await project(statement, 'all: { to: boss@example.com, statement: {} }');
   smtp.trouble.push({ at: 'RCPT:lead@example.com', does: '550 nobody', times: 1 });

@@ -16,7 +16,7 @@ function at(text: string): number {
 }
 
 function closed(month: string, closedAt: string): ClosedMonth {
-  return { month: at(month), closedAt: at(closedAt), rate: undefined, accounts: [] };
+  return { month: at(month), closedAt: at(closedAt), runNumber: 1, rate: undefined, accounts: [] };
 }
 
 const july = closed('2026-07', '2026-08-05');

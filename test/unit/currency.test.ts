@@ -123,10 +123,11 @@ describe('the rate of a month', () => {
     { from: at('2026-11-20'), rate: '0.94' },
   ];
   const closed: ClosedMonth[] = [
-    { month: at('2026-07'), closedAt: at('2026-08-05'), rate: undefined, accounts: [] },
+    { month: at('2026-07'), closedAt: at('2026-08-05'), runNumber: 1, rate: undefined, accounts: [] },
     {
       month: at('2026-08'),
       closedAt: at('2026-09-05'),
+      runNumber: 2,
       rate: { code: 'EUR', rate: '0.8', rateDate: '2026-08-30', source: 'the bank' },
       accounts: [],
     },

@@ -59,6 +59,7 @@ export interface ClosedMonth {
   readonly month: Instant;
   /** Its reports answer as of this instant. */
   readonly closedAt: Instant;
+  readonly runNumber: number;
   /** Undefined if the month was closed without one. */
   readonly rate: ClosedRate | undefined;
   /** Ordered by name. */
@@ -72,7 +73,10 @@ export async function closedMonths(connection: Connection): Promise<ClosedMonth[
   for (const row of rows) {
     const month = Number(row['month']);
     if (months.at(-1)?.month !== month)
-      months.push({ month, closedAt: Number(row['closed_at']), rate: rateIn(row), accounts: [] });
+      months.push({
+        ...{ month, closedAt: Number(row['closed_at']), runNumber: Number(row['run_number']) },
+        ...{ rate: rateIn(row), accounts: [] },
+      });
     months.at(-1)?.accounts.push({
       account: String(row['account']),
       rowCount: Number(row['row_count']),

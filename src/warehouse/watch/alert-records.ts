@@ -39,8 +39,8 @@ export interface AlertRecords {
   storeAnswers(cache: AnswerCache, madeBy: MadeBy): Promise<void>;
   /** Writes the result of an evaluation of anomalies, in one transaction. */
   recordAnomalies(evaluation: AnomalyEvaluation): Promise<void>;
-  /** The sinks that received a summary of this name, or are to receive it. */
-  sinksOfSummary(digest: string): Promise<string[]>;
+  /** The sinks that received a summary of this name, or are to receive it, each with the last run that queued it. */
+  sinksOfSummary(digest: string): Promise<ReadonlyMap<string, number>>;
   /** The last message to each sink about a key. */
   lastMessagesAbout(key: string): Promise<StoredMessage[]>;
   /** Mutes an alert's key from now to an instant. */

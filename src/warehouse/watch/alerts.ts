@@ -133,12 +133,10 @@ export async function pendingMessages(connection: Connection, gapDays: number): 
   }));
 }
 
-/** The sinks that received a summary, or are to receive it. */
-export async function sinksOfSummary(connection: Connection, summary: string): Promise<string[]> {
-  const rows = await connection.rows(await readSql('alerts', 'sinks_of_summary'), {
-    summary,
-  });
-  return rows.map((row) => String(row['sink']));
+/** The sinks that received a summary, or are to receive it, each with the last run that queued it. */
+export async function sinksOfSummary(connection: Connection, summary: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await connection.rows(await readSql('alerts', 'sinks_of_summary'), { summary });
+  return new Map(rows.map((row) => [String(row['sink']), Number(row['run_number'])]));
 }
 
 /** An answer is stored as the receipt of its message, after these words. */
