@@ -1,6 +1,7 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { CookieOptions } from 'hono/utils/cookie';
 import type { Log } from '../base/effects.ts';
 import type { ServeSettings } from '../config/index.ts';
 import { oneLine } from '../text/safe-text.ts';
@@ -63,17 +64,18 @@ export function addSignIn(app: Hono<Env>, options: SignInOptions): void {
     const started = access.signIn(typeof body['token'] === 'string' ? body['token'].trim() : '');
     if (started === undefined) return page(context, 401, to, 'This token is not known here.');
     if ('refused' in started) return page(context, 429, to, tooManyWrong);
-    keepSession(context, started, options);
+    keepSession(context, started, isSecure(context, options.address));
     return context.redirect(`${context.get('base')}${to}`, 303);
   });
   app.post('/sign-out', (context) => {
     if (isForeign(originOf(context), options.hosts)) return foreign(context);
     access.signOut(sessionOf(context, options) ?? '');
-    deleteCookie(context, sessionCookie, { path: context.get('base') || '/', ...ofSession(context, options) });
+    deleteCookie(context, sessionCookie, ownCookie(context, isSecure(context, options.address)));
     return context.redirect(`${context.get('base')}/sign-in`, 303);
   });
   if (provider === undefined) return;
-  const path = (context: Context<Env>) => `${context.get('base')}/sign-in`;
+  // The provider sends browsers to the configured address; what they ask with then does not always show its scheme.
+  const secure = options.address?.startsWith('https:') ?? false;
   async function failed(context: Context<Env>, error: unknown): Promise<Response> {
     if (!(error instanceof SignInError)) throw error;
     const { fault, detail } = error;
@@ -83,8 +85,7 @@ export function addSignIn(app: Hono<Env>, options: SignInOptions): void {
   app.get('/sign-in/provider', async (context) => {
     try {
       const { address, flow } = await inTurn(() => provider.begin(ownPage(context.req.query('to'))));
-      const how = { path: path(context), sameSite: 'Lax', maxAge: flowSeconds } as const;
-      keepCookie(context, [flowCookie, flow], how, options.address);
+      setCookie(context, flowCookie, flow, { ...ownCookie(context, secure), sameSite: 'Lax', maxAge: flowSeconds });
       return context.redirect(address);
     } catch (error) {
       return failed(context, error);
@@ -93,11 +94,12 @@ export function addSignIn(app: Hono<Env>, options: SignInOptions): void {
   app.get('/sign-in/callback', async (context) => {
     try {
       const { search } = new URL(context.req.url);
-      const { person, to } = await inTurn(() => provider.end(search, getCookie(context, flowCookie)));
-      deleteCookie(context, flowCookie, { path: path(context) });
+      const how = ownCookie(context, secure);
+      const { person, to } = await inTurn(() => provider.end(search, getCookie(context, flowCookie, how.prefix)));
+      deleteCookie(context, flowCookie, how);
       const started = access.signInAs(person);
       if ('refused' in started) return page(context, 403, to, refusalWords(started));
-      keepSession(context, started, options);
+      keepSession(context, started, secure);
       return show(context, signedInDocument(to, context.get('base'), urls), 200);
     } catch (error) {
       return failed(context, error);
@@ -153,39 +155,32 @@ function refusalWords(refusal: Refusal): string {
 
 /** Keeps in the browser when it looked. */
 export function rememberLook(context: Context<Env>, looked: string, address: string | undefined): void {
-  keepCookie(context, [lookedCookie, looked], { sameSite: 'Lax', maxAge: lookedSeconds }, address);
+  const { prefix: _, ...how } = ownCookie(context, isSecure(context, address));
+  setCookie(context, lookedCookie, looked, { ...how, sameSite: 'Lax', maxAge: lookedSeconds });
 }
 
-function keepSession(context: Context<Env>, { id, seconds }: StartedSession, options: SignInOptions): void {
-  const how = { sameSite: 'Strict', maxAge: seconds, ...ofSession(context, options) } as const;
-  keepCookie(context, [sessionCookie, id], how, options.address);
+function keepSession(context: Context<Env>, { id, seconds }: StartedSession, secure: boolean): void {
+  setCookie(context, sessionCookie, id, { ...ownCookie(context, secure), sameSite: 'Strict', maxAge: seconds });
 }
 
-/** Where it can be, the session is in a `__Host-` cookie, which no neighbouring host and no plain http can set. */
-function ofSession(context: Context<Env>, { address }: SignInOptions): { readonly prefix?: 'host' } {
-  return !context.get('base') && isEncrypted(originOf(context), address) ? { prefix: 'host' } : {};
-}
-
-function sessionOf(context: Context<Env>, options: SignInOptions): string | undefined {
-  const session = getCookie(context, sessionCookie, 'host');
+function sessionOf(context: Context<Env>, { address }: SignInOptions): string | undefined {
+  const { prefix } = ownCookie(context, isSecure(context, address));
   // A proxy may not say that the browser came by https.
-  return session ?? (ofSession(context, options).prefix === 'host' ? undefined : getCookie(context, sessionCookie));
+  return getCookie(context, sessionCookie, 'host') ?? (prefix ? undefined : getCookie(context, sessionCookie));
 }
 
-/** A cookie of this dashboard, which scripts cannot read; `address` is the configured one. */
-function keepCookie(
-  context: Context<Env>,
-  [name, value]: readonly [string, string],
-  how: {
-    readonly path?: string;
-    readonly sameSite: 'Lax' | 'Strict';
-    readonly maxAge: number;
-    readonly prefix?: 'host';
-  },
-  address: string | undefined,
-): void {
-  const secure = isEncrypted(originOf(context), address);
-  setCookie(context, name, value, { path: context.get('base') || '/', httpOnly: true, secure, ...how });
+/**
+ * A cookie of this dashboard, which scripts cannot read. Where it can be, it is a `__Host-` cookie, which no neighbouring host
+ * and no plain http can set.
+ */
+function ownCookie(context: Context<Env>, secure: boolean): CookieOptions & { readonly prefix?: 'host' } {
+  const base = context.get('base');
+  return { path: base || '/', httpOnly: true, secure, ...(secure && base === '' ? { prefix: 'host' } : {}) };
+}
+
+/** Whether the browser reaches this server by https; `address` is the configured one. */
+function isSecure(context: Context<Env>, address: string | undefined): boolean {
+  return isEncrypted(originOf(context), address);
 }
 
 function foreign(context: Context<Env>): Response {

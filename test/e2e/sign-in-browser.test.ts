@@ -1,65 +1,14 @@
 // Second tier: Signs in with a real browser; unit/origin says the same of the headers alone.
 
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, request, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openTab } from '../support/browser.ts';
 import { dashboardProject, serve } from '../support/dashboard.ts';
+import { freePort, listenEverywhere, proxy } from '../support/reverse-proxy.ts';
 
 const token = 'finance-0123456789abcdef';
-const tls = (name: string) => readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url));
-const listening: Server[] = [];
-
-afterAll(() => {
-  for (const server of listening) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
-async function listen(answer: RequestListener, isEncrypted: boolean): Promise<number> {
-  const server = isEncrypted ? createTlsServer({ key: tls('key'), cert: tls('cert') }, answer) : createServer(answer);
-  server.listen(0, '0.0.0.0');
-  await once(server, 'listening');
-  listening.push(server as Server);
-  return (server.address() as AddressInfo).port;
-}
-
-interface Proxy {
-  readonly isEncrypted?: boolean;
-  /** Sends the address of the server behind it as Host, as many proxies do by themselves. */
-  readonly replacesHost?: boolean;
-  /** It says nothing about the scheme by which it was asked. */
-  readonly isSilent?: boolean;
-}
-
-/** A reverse proxy to a port, which is known only later. Returns its own. */
-function proxy(
-  to: () => number,
-  { isEncrypted = false, replacesHost = false, isSilent = false }: Proxy,
-): Promise<number> {
-  return listen((asked, answer) => {
-    const said = asked.headers['x-forwarded-proto'];
-    const proto = [said, isEncrypted ? 'https' : 'http'].filter((one) => one !== undefined).join(', ');
-    const headers = {
-      ...asked.headers,
-      ...(replacesHost ? { host: `127.0.0.1:${to()}` } : {}),
-      ...(isSilent ? {} : { 'x-forwarded-proto': proto }),
-    };
-    const onward = request({ port: to(), path: asked.url, method: asked.method, headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
-    });
-    asked.pipe(onward);
-  }, isEncrypted);
-}
-
 /** An address of this machine that browsers do not take for the machine itself. */
 const machine =
   Object.values(networkInterfaces())
@@ -90,14 +39,6 @@ beforeAll(async () => {
   );
   await serve(dir, ['--host', '0.0.0.0', '--port', String(port)]);
 }, 60_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: found } = server.address() as AddressInfo;
-  server.close();
-  return found;
-}
 
 /** Signs in, and returns the path where the browser is then, and how its session is kept. */
 async function signIn(
@@ -143,7 +84,7 @@ test.each([
   ['over https', () => `https://costs.test:${proxies['tls']}`],
 ])('a foreign page, and a sandboxed frame of one, sign nobody in %s', async (_, url) => {
   const form = `<form method=post action="${url()}/sign-in"><input name=token value="${token}"><button>Go</button></form>`;
-  const foreign = await listen((asked, answer) => {
+  const foreign = await listenEverywhere((asked, answer) => {
     answer.setHeader('content-type', 'text/html');
     const isFramed = asked.url === '/framed';
     answer.end(

@@ -1,14 +1,12 @@
 // Second tier: Signs in at a real identity provider with a real browser; unit/access has the rules of groups.
 
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openTab, type Tab } from '../support/browser.ts';
 import { dashboardProject, type Served, serve } from '../support/dashboard.ts';
 import { type GroupsPlace, type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
+import { freePort, type ProxyManners, proxy } from '../support/reverse-proxy.ts';
 
 const clientSecret = 'a-client-secret-0123456789';
 const people = {
@@ -25,18 +23,11 @@ interface Guarded {
   readonly now: (at: string) => void;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
-async function guarded(groupsIn: GroupsPlace): Promise<Omit<Guarded, 'now'>> {
+async function guarded(groupsIn: GroupsPlace, behind?: ProxyManners): Promise<Omit<Guarded, 'now'>> {
   const port = await freePort();
+  const entrance = behind === undefined ? port : await proxy(() => port, behind);
   // A name, as people have: there, browsers tell a request of the provider's site from one of our own pages.
-  const base = `http://costs.test:${port}`;
+  const base = `${behind?.isEncrypted ? 'https' : 'http'}://costs.test:${entrance}`;
   const provider = await startIdentityProvider(people, {
     ...{ clientSecret, groupsIn, redirect: () => `${base}/sign-in/callback` },
   });
@@ -68,6 +59,14 @@ async function signIn({ base }: { readonly base: string }, name: string, page = 
   await tab.page.waitForURL(({ host }) => host === new URL(base).host, { timeout: 10_000 });
   await tab.page.waitForLoadState('networkidle');
   return tab;
+}
+
+/** A sign-in that began: the address at the provider, and what the browser holds. */
+async function begun({ served }: Pick<Guarded, 'served'>, to = '/') {
+  const { headers } = await served.get(`/sign-in/provider?to=${encodeURIComponent(to)}`);
+  const cookie = headers.get('set-cookie') ?? '';
+  const [, flow = ''] = /costbook_sign_in=([^;]+)/.exec(cookie) ?? [];
+  return { address: new URL(headers.get('location') ?? ''), flow, cookie };
 }
 
 const text = (tab: Tab) => tab.page.locator('body').textContent();
@@ -112,6 +111,41 @@ describe.each<GroupsPlace>(['token', 'userinfo'])('where groups are in the %s', 
   );
 });
 
+describe.each<[string, ProxyManners]>([
+  ['says nothing of the scheme', { isEncrypted: true, isSilent: true }],
+  ['says nothing of the scheme and replaces Host', { isEncrypted: true, isSilent: true, replacesHost: true }],
+  ['says the scheme and replaces Host', { isEncrypted: true, replacesHost: true }],
+])('behind a proxy with https that %s', (_, behind) => {
+  let at: Omit<Guarded, 'now'>;
+  beforeAll(async () => {
+    at = await guarded('token', behind);
+  }, 60_000);
+
+  test('a session goes over https to this host alone, opens forms, and ends with "Sign out"', async () => {
+    const tab = await signIn(at, 'ada', '/sql');
+    const cookies = (await tab.context.cookies(at.base)).filter(({ name }) => name.endsWith('costbook_session'));
+    expect(cookies).toMatchObject([{ name: '__Host-costbook_session', secure: true }]);
+    await tab.page.click('text=Sign out');
+    await tab.page.waitForURL('**/sign-in');
+    await tab.page.goto(`${at.base}/`);
+    expect(pathOf(tab)).toBe('/sign-in');
+    await tab.context.addCookies(cookies);
+    await tab.page.goto(`${at.base}/`);
+    expect(pathOf(tab)).toBe('/sign-in');
+    await tab.context.close();
+  });
+
+  test('a neighbour of this host cannot plant the sign-in that it began itself', async () => {
+    const { address, flow, cookie } = await begun(at);
+    expect(cookie).toMatch(/^__Host-costbook_sign_in=.*Path=\/;.*Secure/);
+    const state = address.searchParams.get('state') ?? '';
+    const answer = await at.served.get(`/sign-in/callback?code=x&state=${state}`, {
+      cookie: `costbook_sign_in=${flow}`,
+    });
+    expect(answer.status).toBe(400);
+  });
+});
+
 describe('a sign-in', () => {
   let at: Omit<Guarded, 'now'>;
   beforeAll(async () => {
@@ -139,15 +173,8 @@ describe('a sign-in', () => {
   const callback = (search: string, cookie = '') =>
     at.served.get(`/sign-in/callback${search}`, cookie === '' ? {} : { cookie: `costbook_sign_in=${cookie}` });
 
-  /** A sign-in that began: the address at the provider, and what the browser holds. */
-  async function begun(to = '/'): Promise<{ address: URL; flow: string }> {
-    const { headers } = await at.served.get(`/sign-in/provider?to=${encodeURIComponent(to)}`);
-    const [, flow = ''] = /costbook_sign_in=([^;]+)/.exec(headers.get('set-cookie') ?? '') ?? [];
-    return { address: new URL(headers.get('location') ?? ''), flow };
-  }
-
   test('asks the provider with PKCE, a state and a nonce, and names our own address alone', async () => {
-    const { address } = await begun();
+    const { address } = await begun(at);
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
       ...{ response_type: 'code', code_challenge_method: 'S256', redirect_uri: `${at.base}/sign-in/callback` },
       ...{ scope: 'openid email groups', state: expect.stringMatching(/.{40}/), nonce: expect.stringMatching(/.{40}/) },
@@ -156,7 +183,7 @@ describe('a sign-in', () => {
   });
 
   test('that began in another browser, was changed or is over, is refused', async () => {
-    const { address, flow } = await begun();
+    const { address, flow } = await begun(at);
     const state = address.searchParams.get('state') ?? '';
     const issuer = encodeURIComponent(at.provider.issuer);
     expect((await callback(`?code=x&state=${state}&iss=${issuer}`)).status).toBe(400);
@@ -169,7 +196,7 @@ describe('a sign-in', () => {
   });
 
   test('with a wrong code, state or issuer, or with an error, starts no session and shows nothing of it', async () => {
-    const { address, flow } = await begun();
+    const { address, flow } = await begun(at);
     const state = address.searchParams.get('state') ?? '';
     const issuer = encodeURIComponent(at.provider.issuer);
     for (const [search, status] of [
@@ -193,7 +220,7 @@ describe('a sign-in', () => {
       'https://evil.example.com/',
       '/\t/evil.example.com',
     ]) {
-      const { flow } = await begun(to);
+      const { flow } = await begun(at, to);
       const { to: kept } = JSON.parse(Buffer.from(flow.split('.')[0] ?? '', 'base64url').toString());
       expect(kept).toBe('/');
       const { text: page } = await at.served.get(`/sign-in?to=${encodeURIComponent(to)}`);
