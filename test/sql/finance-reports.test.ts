@@ -320,6 +320,38 @@ rules:
     ]);
   });
 
+  test('moves no charge of a closed month if its workspace was renamed since; a change in it is for who paid', async () => {
+    const sud = { ...august, workspace: 'sud' };
+    const renamed: Given = {
+      ...given,
+      costs: [
+        { ...august, cost: '10' },
+        { ...sud, cost: '5.5', load_number: 2 },
+        { bucket_start: '2026-09-05 00:00:00', cost: '1', workspace: 'sud' },
+      ],
+      restatements: [
+        { ...august, ...restated, workspace: 'south', old_cost: '5', new_cost: null, new_usage: null },
+        { ...sud, ...restated, old_cost: null, old_usage: null, new_cost: '5.5' },
+      ],
+    };
+    const corrections = async (books: Given) =>
+      cells(await reported('chargeback_summary', books, month), 'owner', 'correction_cost').filter(
+        ([, cost]) => cost !== '0',
+      );
+    expect(await corrections(renamed)).toEqual([['South', '0.5']]);
+    // A workspace that still has costs was not renamed: one of its resources has moved.
+    const moved = {
+      ...renamed,
+      costs: [...(renamed.costs ?? []), { ...august, workspace: 'south', cost: '1', resource_uuid: 'sbx-2' }],
+    };
+    expect(await corrections(moved)).toEqual(
+      expect.arrayContaining([
+        [null, '5.5'],
+        ['South', '-5'],
+      ]),
+    );
+  });
+
   test('gives the correction of a volume that has gone to those who paid for it', async () => {
     const gone: Given = {
       ...given,
