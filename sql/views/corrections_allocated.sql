@@ -20,10 +20,18 @@ namesakes as materialized (
     and was.billing_dimension is not distinct from named.billing_dimension
   where named.series_id in (select series_id from changed) and was.series_id in (select series_id from changed)
 ),
+-- Books as of a close have the hours of earlier closes: also those that are gone since.
+gone as (
+  select series_id, bucket_start
+  from ledger.changes_after_close
+  group by series_id, bucket_start
+  having arg_max(coalesce(new_cost, 0), load_number) = 0
+),
 costing as (
   select distinct series.account, series.workspace
   from hourly_costs
   join ledger.series as series using (series_id)
+  anti join gone on gone.series_id = hourly_costs.series_id and gone.bucket_start = hourly_costs.bucket_start
   where hourly_costs.cost <> 0
     and (series.account, series.workspace) in (select (account, workspace) from namesakes)
 ),
