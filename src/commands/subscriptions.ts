@@ -56,7 +56,7 @@ export const subscriptionsCommand: Command = {
       await context.answer({ due: due.map(({ key }) => key), messages: sent }, () =>
         [
           ...sent.map(({ sink, summary, outcome }) => `${outcome}  ${summary ?? 'alerts'}  → ${sink}\n`),
-          ...(due.length === 0 ? [`${counted(subscriptions.length, 'subscription')}, and nothing is due.\n`] : []),
+          ...(sent.length === 0 ? [`${counted(subscriptions.length, 'subscription')}, and nothing is due.\n`] : []),
         ].join(''),
       );
       context.count?.({ messages: sent.length });
