@@ -7,7 +7,7 @@
 --! important: account
 -- For each dimension of each resource, price is (rate - base_rate) * usage and volume is base_rate * (usage - base_usage).
 -- Where further units cost as much as before, the price is the same, and a free allowance was used up or left: all is
--- volume.
+-- volume. So it is where all usage of the base month was free.
 -- All parts add up to the change exactly: the column rounding has what rounding the two effects to twelve decimals leaves.
 -- An unfinished month is compared with the same hours of the base month.
 with months as (
@@ -150,7 +150,7 @@ priced as (
     greatest(
       abs(cast(rates.rate as double)), abs(cast(rates.base_rate as double))
     ) * greatest(cast(lines.usage as double), cast(lines.base_usage as double)) < 1e12 as is_priced,
-    coalesce(
+    lines.base_metered_cost = 0 or coalesce(
       slopes.slope > 0 and slopes.slope < 1e12 and abs(slopes.slope - slopes.base_slope) <= 0.005 * slopes.slope, false
     ) as is_same_price
   from lines

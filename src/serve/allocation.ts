@@ -174,7 +174,10 @@ function costsOf(rows: readonly SqlRow[], name: string): string {
 /** What resources cost that no listing ever showed, so that no label of theirs is known. */
 function neverListedWords(listed: Awaited<ReturnType<typeof listedCosts>>): Markup | '' {
   const parts = [...listed.values()].flatMap(({ neverListed }) =>
-    neverListed.map(({ workspace, cost }) => html`${named(workspace, 'no workspace')} ${money(cost)} USD`),
+    neverListed.map(
+      ({ workspace, cost }) =>
+        html`${named(workspace, 'no workspace')} ${money(cost, { figure: ['never_listed_cost', workspace ?? ''] })} USD`,
+    ),
   );
   if (parts.length === 0) return '';
   return html`<p>In the last 30 days, resources that no listing ever showed cost: ${parts.map((part, place) => html`${place === 0 ? '' : ', '}${part}`)}. Sandboxes that end before the next night are among them. Rules by name need no listing; <code>docs/allocation.md</code> says what else helps.</p>`;
@@ -183,17 +186,17 @@ function neverListedWords(listed: Awaited<ReturnType<typeof listedCosts>>): Mark
 /** What a complete month bills, and whether its costs are those of its close. */
 function billedNote(month: string, rows: readonly SqlRow[], total: string, closedAt: Instant | undefined): Markup {
   const billed = costsOf(rows, 'billed_cost');
-  const figure = closedAt === undefined ? {} : ({ figure: ['month_billed', month] } as const);
+  const figure = { figure: [closedAt === undefined ? 'month_to_bill' : 'month_billed', month] } as const;
   const later = costsOf(rows, 'billed_later');
   const others = html`${money(billed, figure)} USD are billed, with corrections of earlier months and invoice differences`;
   if (closedAt === undefined) return html`the whole month${billed === total ? '' : html`; ${others}`}`;
   const close = `closed at ${shownInstant(formatInstant(closedAt))}`;
   if (Number(later) === 0) return html`${close}${billed === total ? '' : html`; ${others}`}`;
-  return html`current costs, with ${money(later, { isSigned: true })} USD that were seen after the close and that later months bill; the month was ${close} and bills ${money(billed, figure)} USD`;
+  return html`current costs, with ${money(later, { isSigned: true, figure: ['month_changed_cost', month] })} USD that were seen after the close and that later months bill; the month was ${close} and bills ${money(billed, figure)} USD`;
 }
 
 function tiles(
-  { month }: Asked,
+  { month, dimension }: Asked,
   rows: readonly SqlRow[],
   total: string,
   { isOpen, note }: { readonly isOpen: boolean; readonly note: Markup | string },
@@ -203,11 +206,13 @@ function tiles(
     'cost',
   );
   const owned = rows.filter((row) => row['owner'] !== null);
+  const shown = (kind: string, cost: string) =>
+    money(cost, { figure: ['owned_cost', `${month}/${dimension}/${kind}`] });
   return html`<dl class="tiles">
 <div class="tile"><dt>${monthName(Date.parse(month))}${isOpen ? ' so far' : ''}</dt><dd><span class="big">${money(total, { figure: ['month_cost', month] })}</span> USD<div class="note">${note}</div></dd></div>
-<div class="tile"><dt>Direct, with an owner</dt><dd><span class="big">${money(costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
-<div class="tile"><dt>Shared, with an owner</dt><dd><span class="big">${money(costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
-<div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${money(unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
+<div class="tile"><dt>Direct, with an owner</dt><dd><span class="big">${shown('direct', costsOf(owned, 'direct_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'direct_cost'), total)} belongs to one owner</div></dd></div>
+<div class="tile"><dt>Shared, with an owner</dt><dd><span class="big">${shown('shared', costsOf(owned, 'shared_cost'))}</span> USD<div class="note">${shareOf(costsOf(owned, 'shared_cost'), total)} is split over owners by rules</div></dd></div>
+<div class="tile"><dt>Without an owner</dt><dd><span class="big ${Number(unowned) > 0 ? 'state warn' : ''}">${shown('none', unowned)}</span> USD<div class="note">${shareOf(unowned, total)} of the month</div></dd></div>
 </dl>`;
 }
 

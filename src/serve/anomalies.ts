@@ -60,7 +60,7 @@ export async function anomaliesPage(request: PageRequest): Promise<Page> {
     body: html`<p class="finding">${
       open === 0
         ? 'No anomaly is open.'
-        : html`<b>${money(String(total['more']))} USD</b> more than usual so far: ${open} ${open === 1 ? 'anomaly is' : 'anomalies are'} open${excluded === 0 ? '' : `, ${excluded} of them excluded from alerts`}.`
+        : html`<b>${money(String(total['more']), { figure: ['open_impact', 'books'] })} USD</b> more than usual so far: ${open} ${open === 1 ? 'anomaly is' : 'anomalies are'} open${excluded === 0 ? '' : `, ${excluded} of them excluded from alerts`}.`
     }</p>
 <section class="alerts">${table(
       'Open first, then by money',
@@ -260,9 +260,10 @@ function partsTable(fact: AnomalyFact | undefined): Markup {
 
 function tiles(row: SqlRow, fact: AnomalyFact | undefined): Markup {
   const firstHour = text(row, 'first_hour');
+  const key = String(row['anomaly_key']);
   return html`<dl class="tiles">
 <div class="tile"><dt>Total difference</dt><dd><span class="big">${impactOf(row)}</span> USD<div class="note">difference from what was expected, over all of its days${fact?.parts === undefined ? '' : html`; with the other parts of its cause ${amount(fact.impact)} USD`}</div></dd></div>
-<div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']))}</span> USD<div class="note">expected ${money(String(row['expected']))}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
+<div class="tile"><dt>First day</dt><dd><span class="big">${money(String(row['cost']), { figure: ['anomaly_day_cost', key] })}</span> USD<div class="note">expected ${money(String(row['expected']), { figure: ['anomaly_day_expected', key] })}, usually ${amount(String(row['expected_low']))} to ${amount(String(row['expected_high']))}</div></dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(row)}</span><div class="note">${severityWord(String(row['severity']))}; ${row['first_day']} through ${row['last_day']}${firstHour === null ? '' : html`; started about ${shownInstant(firstHour)}`}</div></dd></div>
 <div class="tile"><dt>Where</dt><dd>${named(text(row, 'billing_dimension'), 'no billing dimension')}<div class="note">${named(text(row, 'resource_type'), 'no resource type')} in ${named(text(row, 'workspace'), 'no workspace')}, account ${named(text(row, 'account'), '')}</div></dd></div>
 </dl>`;

@@ -21,7 +21,7 @@ import { amountCell, budgetKey, shareWords, stateWords } from './budget-words.ts
 import { refusal } from './child-work.ts';
 import { type Filters, only } from './dimensions.ts';
 import { costsAddress } from './explore-question.ts';
-import { money } from './format.ts';
+import { type Figure, money } from './format.ts';
 import { figure, named, resourceLink, table } from './layout.ts';
 import { BusyError } from './limiter.ts';
 import { html, type Markup } from './markup.ts';
@@ -182,7 +182,8 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
   const { period, spent, burnRate, completeThrough, per } = spend;
   const limit = amountIn(budget, period.name);
   const unit = unitOf(budget);
-  const shown = (whole: bigint) => amountCell(budget, whole, false);
+  const shown = (whole: bigint, name: Figure[0]) =>
+    amountCell(budget, whole, false, [name, `${budget.name}/${period.name}`]);
   const grouped = (whole: bigint) => groupedAmount(whole, unit);
   const left = daysLeft(period, completeThrough, now);
   const daily =
@@ -197,15 +198,15 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
       : rounded((limit - spent) * BigInt(dayMs), BigInt(period.end - end));
   const unspent = spent === undefined ? undefined : limit - spent;
   return html`<dl class="tiles">
-<div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent)}</span>${
+<div class="tile"><dt>${budget.per !== undefined ? 'Cost' : unit === usdUnit ? 'Spent' : 'Used'} in ${period.name}</dt><dd><span class="big">${spent === undefined ? (per === undefined ? 'not known' : 'no counts') : shown(spent, 'budget_spent')}</span>${
     spent === undefined
       ? ''
-      : html` ${unit}<div class="note">${shareWords(budget, period, spent)} of ${shown(limit)}${carriedWords(budget, period.name)}; ${unspent !== undefined && unspent < 0n ? html`${shown(-unspent)} over` : html`${shown(unspent ?? 0n)} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n)} of it is in hours that are not complete yet` : ''}</div>`
+      : html` ${unit}<div class="note">${shareWords(budget, period, spent)} of ${shown(limit, 'budget_amount')}${carriedWords(budget, period.name)}; ${unspent !== undefined && unspent < 0n ? html`${shown(-unspent, 'budget_over')} over` : html`${shown(unspent ?? 0n, 'budget_left')} left`}${(spend.spentSince ?? 0n) > 0n ? html`. ${shown(spend.spentSince ?? 0n, 'budget_young')} of it is in hours that are not complete yet` : ''}</div>`
   }</dd></div>
 <div class="tile"><dt>Forecast for ${period.name}</dt><dd>${
     forecast.kind === 'none'
       ? html`<span class="big">none</span><div class="note">${forecast.reason}</div>`
-      : html`<span class="big">${shown(forecast.mean)}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shownAt(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}${daily === undefined ? '' : html`. To end within the budget, save <b>${shown(daily)}</b> ${unit} a day`}</div>`
+      : html`<span class="big">${shown(forecast.mean, 'budget_end')}</span> ${unit}<div class="note">80 of 100 end between ${grouped(forecast.low)} and ${grouped(forecast.high)}; made with costs through ${shownAt(forecast.completeThrough)}${forecast.isGoingOn ? ', with anomalies that go on' : ''}${forecast.isPlanned ? ', with planned changes' : ''}${daily === undefined ? '' : html`. To end within the budget, save <b>${shown(daily, 'budget_save_daily')}</b> ${unit} a day`}</div>`
   }</dd></div>
 <div class="tile"><dt>State</dt><dd><span class="big">${stateWords(line)}</span><div class="note">${left.toFixed(1)} days left; ${
     per !== undefined
@@ -213,9 +214,9 @@ function tiles({ now }: PageRequest, line: BudgetWithStored): Markup {
       : within === undefined
         ? burnRate === undefined
           ? 'pace not known'
-          : html`${shown(burnRate.perDay)} ${unit} a day in the last week`
-        : html`the forecast has ${shown(within + (daily ?? 0n))} ${unit} a day for them, ${shown(within)} a day stays within`
-  }${line.state === 'OK' || line.state === undefined || per !== undefined ? '' : html`. Next: see <a href="/savings">what could be stopped</a>, or raise the budget${forecast.kind === 'forecast' && forecast.mean > limit ? html` to about ${shown(forecast.mean)}, as forecast` : ''}`}</div></dd></div>
+          : html`${shown(burnRate.perDay, 'budget_pace')} ${unit} a day in the last week`
+        : html`the forecast has ${shown(within + (daily ?? 0n), 'budget_daily')} ${unit} a day for them, ${shown(within, 'budget_within_daily')} a day stays within`
+  }${line.state === 'OK' || line.state === undefined || per !== undefined ? '' : html`. Next: see <a href="/savings">what could be stopped</a>, or raise the budget${forecast.kind === 'forecast' && forecast.mean > limit ? html` to about ${shown(forecast.mean, 'budget_end')}, as forecast` : ''}`}</div></dd></div>
 <div class="tile"><dt>Covers</dt><dd>${scopeWords(budget.scope)}<div class="note">${spend.dimensions === undefined || budget.scope.billing_dimension !== undefined ? '' : html`${unit} of ${spend.dimensions.join(', ') || 'no billing dimension yet'}; `}${budget.period} in ${budget.timeZone}; complete through ${completeThrough === undefined ? 'nothing yet' : shownAt(completeThrough)}</div></dd></div>
 </dl>`;
 }

@@ -149,11 +149,13 @@ function findingOf(lines: readonly BudgetWithStored[]): Markup {
   }
   const { budget, spend, forecast } = first;
   const amount = amountIn(budget, spend.period.name);
-  const excess = over > 0 ? (spend.spent ?? 0n) - amount : forecast.kind === 'forecast' ? forecast.mean - amount : 0n;
+  const isOver = first.state === 'EXCEEDED';
+  const excess = isOver ? (spend.spent ?? 0n) - amount : forecast.kind === 'forecast' ? forecast.mean - amount : 0n;
+  const subject = `${budget.name}/${spend.period.name}`;
   const lead =
     excess <= 0n
       ? html`<b>${named(budget.name, '')}</b> is forecast to reach a threshold`
-      : html`<b>${named(budget.name, '')}</b> ${over > 0 ? 'is' : 'is expected to end'} ${amountCell(budget, excess, false)} ${unitOf(budget)} over its budget`;
+      : html`<b>${named(budget.name, '')}</b> ${isOver ? 'is' : 'is expected to end'} ${amountCell(budget, excess, false, [isOver ? 'budget_over' : 'budget_end_over', subject])} ${unitOf(budget)} over its budget`;
   return html`${lead}. Of ${lines.length} budgets, ${over} ${over === 1 ? 'is' : 'are'} exceeded and ${coming} ${coming === 1 ? 'is' : 'are'} expected to be. Next: see <a href="/savings">what could be stopped</a>.`;
 }
 

@@ -33,7 +33,7 @@ export function sinceOf({ query, lookedAt, now }: Pick<PageRequest, 'query' | 'l
 interface Changes {
   readonly since: Since;
   readonly days: readonly SqlRow[];
-  readonly cost: string;
+  readonly total: Markup;
   readonly words: string;
 }
 
@@ -44,7 +44,9 @@ async function readChanges(request: PageRequest): Promise<Changes> {
   const months = new Set(days.map(monthOf));
   const hours = days.reduce((all, row) => all + Number(row['hours']), 0);
   const words = `${counted(hours, 'hour')} of ${counted(days.length, 'day')} in ${counted(months.size, 'month')}`;
-  return { since, days, cost: sum(days.map(({ cost }) => String(cost))), words };
+  const cost = sum(days.map((row) => String(row['cost'])));
+  const total = money(cost, { isSigned: true, figure: ['changed_cost', formatInstant(since.at)] });
+  return { since, days, total, words };
 }
 
 function monthOf(row: SqlRow): string {
@@ -53,18 +55,16 @@ function monthOf(row: SqlRow): string {
 
 /** The tile of the overview. */
 export async function changesTile(request: PageRequest): Promise<Markup> {
-  const { since, days, cost, words } = await readChanges(request);
+  const { since, days, total, words } = await readChanges(request);
   const link = html`<a href="/changes">${days.length === 0 ? 'Changes of the past' : words}</a>`;
   return html`<div class="tile"><dt>Changed in the past</dt><dd>${
-    days.length === 0
-      ? html`<span class="big">none</span>`
-      : html`<span class="big">${money(cost, { isSigned: true })}</span> USD`
+    days.length === 0 ? html`<span class="big">none</span>` : html`<span class="big">${total}</span> USD`
   }<div class="note">${link} ${since.words}</div></dd></div>`;
 }
 
 /** What changed in the past since somebody looked, over all months, with the costs of each day. */
 export async function changesPage(request: PageRequest): Promise<Page> {
-  const [{ since, days, cost, words }, { completeThrough }, months] = await Promise.all([
+  const [{ since, days, total, words }, { completeThrough }, months] = await Promise.all([
     readChanges(request),
     readBooksState(request.view),
     request.view.rows('months'),
@@ -79,7 +79,7 @@ export async function changesPage(request: PageRequest): Promise<Page> {
     body: html`<p class="finding">${
       days.length === 0
         ? `The platform changed nothing of the past ${since.words}.`
-        : html`The platform changed <b>${money(cost, { isSigned: true })} USD</b> of the past ${since.words}: ${words}.`
+        : html`The platform changed <b>${total} USD</b> of the past ${since.words}: ${words}.`
     }</p>
 ${unknownBefore(formatInstant(since.at), firstReadAt, 'any costs')}
 ${problems.map((problem) => html`<p class="state bad" role="alert">${problem}</p>`)}
@@ -88,7 +88,7 @@ ${
   days.length === 0
     ? ''
     : html`<section class="cards">${table('By month', monthColumns(days, day), changed, '')}</section>
-<section class="cards">${table('By day, newest first', dayColumns(through), days, '', ['Total', quantityOf(days), money(cost, { isSigned: true }), '', ''], { most: daysShown })}</section>`
+<section class="cards">${table('By day, newest first', dayColumns(through), days, '', ['Total', quantityOf(days), total, '', ''], { most: daysShown })}</section>`
 }`,
   };
 }

@@ -14,7 +14,7 @@ import {
   unitPrice,
   usageDecimals,
 } from './explored.ts';
-import { money, price, quantity, relative, shareOf } from './format.ts';
+import { money, price, quantity, relativeOrNew, shareOf } from './format.ts';
 import { type Column, sortLink, table } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 
@@ -90,7 +90,7 @@ export function groupsTable(asked: Asked, { series, total, totalBefore }: Explor
       {
         ...{ key: 'percent', head: 'Change, %', isNumber: true, of: rise },
         cell: (row) => changeWords(row, shown),
-        total: relative(shown.of(all) ?? '0', shown.of(allBefore) ?? '0') ?? '',
+        total: relativeOrNew(shown.of(all) ?? '0', shown.of(allBefore) ?? '0'),
       },
     );
   }
@@ -182,7 +182,7 @@ function changeWords(row: ExploredSeries, { of }: Shown): Markup | string {
   if (!isNow) return html`<span class="badge">gone</span>`;
   if (row.before.total === undefined) return html`<span class="badge">new</span>`;
   const [now, before] = [of(row), of(row.before)];
-  return now === undefined || before === undefined ? '' : (relative(now, before) ?? '');
+  return now === undefined || before === undefined ? '' : relativeOrNew(now, before);
 }
 
 function usageWords(usage: string | undefined, unit: string | undefined): Markup | string {

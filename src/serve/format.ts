@@ -1,25 +1,48 @@
-import { groupedAmount, plainDecimal, signed, usdUnit } from '../money/money.ts';
+import { groupedAmount, plainDecimal, relative, signed, usdUnit } from '../money/money.ts';
 import { counted } from '../text/counted.ts';
 import { shownInstant } from '../time/time.ts';
 import { html, type Markup } from './markup.ts';
 
 export { amount, relative, signed } from '../money/money.ts';
 
-/** A figure of the catalogue in sql/figures, and what it is about: a subject as its SQL names it. */
+/**
+ * A figure of the catalogue in sql/figures, and what it is about: a subject as its SQL names it. What a budget has left follows
+ * from what is spent, and what to save a day from its end.
+ */
 export type Figure = readonly [
   name:
+    | 'anomaly_day_cost'
+    | 'anomaly_day_expected'
     | 'anomaly_impact'
+    | 'budget_amount'
+    | 'budget_daily'
     | 'budget_end'
+    | 'budget_end_over'
+    | 'budget_left'
+    | 'budget_over'
+    | 'budget_pace'
+    | 'budget_save_daily'
     | 'budget_spent'
+    | 'budget_within_daily'
+    | 'budget_young'
+    | 'changed_cost'
     | 'idle_cost'
     | 'month_billed'
+    | 'month_changed_cost'
     | 'month_closed_cost'
     | 'month_cost'
     | 'month_cost_complete'
     | 'month_end'
+    | 'month_to_bill'
+    | 'month_young_cost'
+    | 'never_listed_cost'
+    | 'open_impact'
+    | 'owned_cost'
     | 'owner_cost'
+    | 'resource_cost_since'
     | 'savings'
-    | 'series_change',
+    | 'series_change'
+    | 'storage_cost',
   subject: string,
 ];
 
@@ -44,6 +67,11 @@ function trimmed(text: string): string {
   return text.includes('.')
     ? text.replace(/0+$/, '').replace(/\.(\d?)$/, (_, digit) => `.${digit}${digit === '' ? '00' : '0'}`)
     : text;
+}
+
+/** A change in percent; `new` of what cost nothing before. */
+export function relativeOrNew(now: string, before: string): string {
+  return relative(now, before) ?? (Number(now) === 0 ? '' : 'new');
 }
 
 /** A quantity of usage for people, with at most two decimals: `12,345.6`. */

@@ -145,7 +145,8 @@ function neighbours(rows: readonly SqlRow[], name: string): Markup[] {
 
 /** One sentence on whether the month is final and what it bills, and the next step, if there is one. */
 function findingOf({ name, row, accounts, closes }: Month, completeThrough: string | null): Markup {
-  const billed = totalOf(accounts, 'billed_cost', row['state'] === 'closed' ? { figure: ['month_billed', name] } : {});
+  const figure = row['state'] === 'closed' ? 'month_billed' : 'month_to_bill';
+  const billed = totalOf(accounts, 'billed_cost', { figure: [figure, name] });
   const [close] = closes;
   switch (row['state']) {
     case 'closed':
@@ -157,7 +158,7 @@ function findingOf({ name, row, accounts, closes }: Month, completeThrough: stri
     case 'complete':
       return html`${name} bills <b>${billed} USD</b> so far. It is complete, but its last days can still change.`;
     case 'open':
-      return html`${name} bills <b>${billed} USD</b> so far. It is open: complete through ${completeThrough === null ? 'no hour yet' : shownInstant(completeThrough)}${row['young_cost'] === null ? '' : html`, with ${money(String(row['young_cost']))} in incomplete hours`}.`;
+      return html`${name} bills <b>${billed} USD</b> so far. It is open: complete through ${completeThrough === null ? 'no hour yet' : shownInstant(completeThrough)}${row['young_cost'] === null ? '' : html`, with ${money(String(row['young_cost']), { figure: ['month_young_cost', name] })} in incomplete hours`}.`;
     default:
       return html`${name} costs <b>${billed} USD</b>, as far as the books reach: they begin within it. It cannot be closed.`;
   }

@@ -56,7 +56,7 @@ export async function monthsPage({ view }: PageRequest): Promise<Page> {
           head: 'USD',
           isNumber: true,
           cell: (row) =>
-            html`${money(String(row['cost']), { figure: ['month_cost', String(row['month'])] })}${incompleteWords(row['young_cost'] === null ? undefined : money(String(row['young_cost'])))}`,
+            html`${money(String(row['cost']), { figure: ['month_cost', String(row['month'])] })}${incompleteWords(row['young_cost'] === null ? undefined : money(String(row['young_cost']), { figure: ['month_young_cost', String(row['month'])] }))}`,
         },
         { head: 'State', cell: (row) => stateOf(row, isDiffering(row)) },
         {

@@ -6,7 +6,7 @@ import type { SqlRow } from '../warehouse/store/index.ts';
 import type { BooksView } from './books/index.ts';
 import { only, sharedOwner, valueWords } from './dimensions.ts';
 import { costsAddress, lastDays } from './explore-question.ts';
-import { money, relative } from './format.ts';
+import { money, relativeOrNew } from './format.ts';
 import { type Column, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { PageRequest } from './page.ts';
@@ -136,7 +136,7 @@ function driverWords(row: SqlRow): Markup {
 /** In per cent; as a multiple from ten times as much on, which reads better than thousands of per cent. */
 function changeWords({ cost, cost_before }: SqlRow): string {
   const times = isZero(cost_before) ? 0 : Number(cost) / Number(cost_before);
-  return times >= 10 ? `${Math.round(times)} times` : (relative(String(cost), String(cost_before)) ?? '');
+  return times >= 10 ? `${Math.round(times)} times` : relativeOrNew(String(cost), String(cost_before));
 }
 
 function isZero(amount: unknown): boolean {

@@ -37,7 +37,7 @@ import {
   readExplored,
   unitPrice,
 } from './explored.ts';
-import { amount, money, price, quantity, relative, shareOf } from './format.ts';
+import { amount, money, price, quantity, relative, relativeOrNew, shareOf } from './format.ts';
 import { type Column, figure, named, resourceLink, table } from './layout.ts';
 import { html, type Markup, raw } from './markup.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -147,7 +147,7 @@ export async function resourcePage(request: PageRequest): Promise<Page> {
     body: html`<p><span class="state">${named(names.type, 'no type')}</span> in ${named(names.workspace, 'no workspace')} ·
 <a href="${addressOf(asked)}">Explore its costs</a> · <a href="/resource">Find another</a></p>
 ${problems.map((problem) => html`<p class="state bad" role="alert">${problem}</p>`)}
-${tiles(asked, explored, { states, owners, use: use[0], scope: view.scope })}
+${tiles(asked, explored, { names, states, owners, use: use[0], scope: view.scope })}
 <nav class="ranges" aria-label="Range">${rangesOf(states, deployments).map(
       ({ address, name }) =>
         html`<a href="?${address}"${address === range.address ? raw(' aria-current="true"') : ''}>${name}</a> `,
@@ -232,14 +232,16 @@ function questionOf(
 }
 
 function tiles(
-  asked: Pick<Asked, 'before' | 'notCompared'>,
+  asked: Pick<Asked, 'from' | 'before' | 'notCompared'>,
   { total, totalBefore: before }: Explored,
   {
+    names,
     states,
     owners,
     use,
     scope,
   }: {
+    readonly names: ResourceNames;
     readonly states: readonly SqlRow[];
     readonly owners: readonly SqlRow[];
     readonly use: SqlRow | undefined;
@@ -248,10 +250,11 @@ function tiles(
 ): Markup {
   const [state] = states;
   const [owner] = owners;
+  const subject = [names.workspace, names.type, names.name].join('/');
   const change = asked.before === undefined ? undefined : relative(total, before);
   return html`<dl class="tiles">
-<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total)}</span> USD<div class="note">${asked.before === undefined ? `Not compared: ${asked.notCompared}` : change === undefined ? 'It cost nothing in the range before' : `${change} against the range before (${amount(before)})`}</div></dd></div>
-<div class="tile"><dt>Use</dt><dd>${useWords(use)}</dd></div>
+<div class="tile"><dt>Cost in this range</dt><dd><span class="big">${money(total, { figure: ['resource_cost_since', `${formatInstant(asked.from)}/${subject}`] })}</span> USD<div class="note">${asked.before === undefined ? `Not compared: ${asked.notCompared}` : change === undefined ? 'It cost nothing in the range before' : `${change} against the range before (${amount(before)})`}</div></dd></div>
+<div class="tile"><dt>Use</dt><dd>${useWords(use, subject)}</dd></div>
 <div class="tile"><dt>Owner</dt><dd>${
     owner === undefined
       ? html`<span class="medium">${scope.kind === 'owner' ? named(scope.owner, '') : 'none'}</span>`
@@ -265,13 +268,13 @@ function tiles(
 </dl>`;
 }
 
-function useWords(use: SqlRow | undefined): Markup {
+function useWords(use: SqlRow | undefined, subject: string): Markup {
   const lastUsed = use === undefined ? null : textOf(use, 'last_used');
   const isIdle = use?.['is_idle'] === true;
   const storage = use === undefined ? '0' : String(use['storage_cost_of_last_day'] ?? '0');
   const perMonth =
     Number(storage) > 0
-      ? html`its storage costs ${money(String(use?.['storage_cost_per_month']))} USD a month`
+      ? html`its storage costs ${money(String(use?.['storage_cost_per_month']), { figure: ['storage_cost', subject] })} USD a month`
       : html``;
   if (isIdle) {
     const days = use?.['idle_days'] == null ? '' : ` for ${use['idle_days']} days`;
@@ -354,7 +357,7 @@ function marksOf(words: readonly string[]): string {
 }
 
 function dimensionsTable(asked: Asked, { series, total, totalBefore }: Explored): Markup {
-  const change = (now: string, before: string | undefined) => relative(now, before ?? '0') ?? '';
+  const change = (now: string, before: string | undefined) => relativeOrNew(now, before ?? '0');
   return table(
     'By billing dimension',
     [

@@ -32,6 +32,7 @@ beforeAll(async () => {
         ...hoursOf('metered', { '2026-09-25': [500, 450, 300], '2026-10-01': [900, 700] }, (used) =>
           Math.max(0, used - 400),
         ),
+        ...hoursOf('freed', { '2026-09-25': [300, 400], '2026-10-01': [900, 700] }, (used) => Math.max(0, used - 400)),
         ...hoursOf('dearer', { '2026-09-25': [1000, 2000] }, (used) => used),
         ...hoursOf('dearer', { '2026-10-01': [1000, 2000] }, (used) => used * 2),
       ],
@@ -105,12 +106,17 @@ describe('every table of a page', () => {
   test.each([
     '/',
     '/explore',
+    '/explore?against=2026-09-01',
+    '/explore?view=table&step=day',
     '/budgets',
+    '/budgets/all',
     '/anomalies',
+    anomalyAddress(anomalyKey),
+    resourceAddress('sandbox', 'south', 'secret-box'),
     '/allocation',
     '/months',
     '/months/2026-10',
-    '/changes',
+    '/changes?since=2026-09-30',
     '/health',
   ])('of %s is a file with as many rows and the same amounts', async (path) => {
     const text = await textOf(path);
@@ -119,7 +125,7 @@ describe('every table of a page', () => {
     for (const table of tables) {
       const [, name] = /name="table" value="([a-z0-9-]+)\.csv"/.exec(table) ?? [];
       const [, body = ''] = /<tbody>([\s\S]*?)<\/tbody>/.exec(table) ?? [];
-      const answer = await ask(`${path}?table=${name}.csv`);
+      const answer = await ask(`${path}${path.includes('?') ? '&' : '?'}table=${name}.csv`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
       const csv = await answer.text();
       expect(csv.trimEnd().split(/\n(?=(?:[^"]*"[^"]*")*[^"]*$)/)).toHaveLength(body.split('</tr>').length);
@@ -311,6 +317,7 @@ test('a free allowance that is used up counts as usage among what makes a differ
     return [...row.matchAll(/<data value="([^"]*)"/g)].slice(0, 3).map(([, value]) => Number(value));
   };
   expect(amountsOf('metered')).toEqual([0.65, 0, 0.65]);
+  expect(amountsOf('freed')).toEqual([0.8, 0, 0.8]);
   expect(amountsOf('dearer')).toEqual([3, 3, 0]);
 });
 

@@ -473,10 +473,10 @@ describe('price_volume', () => {
       ['3', '0', '0', '5', '0', '-2', '0'],
     ],
     [
-      'usage that starts to cost counts as price',
+      'usage beyond what was free: all is volume',
       [{ cost: '0', usage: '10' }],
       [{ cost: '4', usage: '20' }],
-      ['4', '4', '0', '0', '0', '0', '0'],
+      ['4', '0', '4', '0', '0', '0', '0'],
     ],
     ['free and still free', [{ usage: '10' }], [{ usage: '20' }], ['0', '0', '0', '0', '0', '0', '0']],
     [

@@ -95,9 +95,13 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   runaway: {
     ...{ since: '2026-09-24', months: [] },
-    facts: costs(few, '2026-09-24T00:00:00Z', (name, hour) =>
-      name === 2 && hour >= runawayFrom ? 4 : 0.2 * (name + 1),
-    ),
+    facts: [
+      ...costs(few, '2026-09-24T00:00:00Z', (name, hour) => (name === 2 && hour >= runawayFrom ? 4 : 0.2 * (name + 1))),
+      // Nobody uses it.
+      ...costs(['parked'], '2026-09-24T00:00:00Z', () => 0.03).map((each) => ({
+        ...{ ...each, dimension: 'sandbox_storage_gbs', cost: 0.03 },
+      })),
+    ],
   },
 };
 
@@ -185,37 +189,79 @@ async function alertAsShown(given: Given): Promise<void> {
   expect(sent).toMatchObject(shown);
 }
 
-/** The catalogue's answers for these books, by figure and subject: at least those of the periods of an instant. */
-export async function catalogueOf({ dir, known }: Given, now: number): Promise<ReadonlyMap<string, string>> {
+/**
+ * The catalogue's answers for these books, by figure and subject: those of the periods of an instant, and those of the subjects of
+ * `shown` that no list has.
+ */
+export async function catalogueOf(
+  { dir, known }: Given,
+  now: number,
+  shown: readonly Reading[],
+): Promise<ReadonlyMap<string, string>> {
+  const files = await readSqlFolder('figures');
+  const named = files.filter(({ text }) => text.includes('$subject')).map(({ name }) => name);
+  const asked = shown.filter(({ figure, subject }) => named.includes(figure) && !known.has(`${figure} ${subject}`));
   const periods = budgets.map((budget) => ({
     ...budget,
     ...calendarOf(budget.period).periodAt(now),
     budget: budget.name,
   }));
-  const unknown = periods.filter(({ budget, name }) => !known.has(`budget_spent ${budget}/${name}`));
-  if (unknown.length === 0) return known;
+  const unknown = periods.filter(({ budget, name }) => !known.has(`budget_amount ${budget}/${name}`));
+  if (unknown.length === 0 && asked.length === 0) return known;
   const books = await openBooks(dir, { lockedDown: true });
   async function ask(name: string, values: Record<string, string | null> | undefined, subject?: string) {
-    for (const row of await books.connection.rows(await readSql('figures', name), values)) {
-      known.set(`${name} ${subject ?? row['subject']}`, String(row['value']));
-    }
+    const rows = await books.connection.rows(await readSql('figures', name), values);
+    for (const row of rows) known.set(`${name} ${subject ?? row['subject']}`, String(row['value']));
+    return rows.map((row) => String(row['value']))[0];
   }
   try {
-    const files = known.size > 0 ? [] : await readSqlFolder('figures');
-    for (const { name } of files.filter(({ text }) => !text.includes('$from'))) await ask(name, undefined);
-    for (const { budget, scope, start, end, name } of unknown) {
+    const lists = known.size > 0 ? [] : files.filter(({ text }) => !/\$(from|subject)\b/.test(text));
+    for (const { name } of lists) await ask(name, undefined);
+    for (const { figure, subject } of asked) await ask(figure, { subject });
+    for (const { budget, scope, start, end, name, amount: limit } of unknown) {
       const owner = 'owner' in scope ? JSON.stringify(scope.owner) : null;
       const workspace = 'workspace' in scope ? scope.workspace : null;
-      await ask(
-        'budget_spent',
-        { from: instantText(start), to: instantText(end), owner, workspace },
-        `${budget}/${name}`,
-      );
+      const subject = `${budget}/${name}`;
+      const through = Date.parse(known.get('complete_through acc_one') ?? '');
+      const window = { from: instantText(start), owner, workspace };
+      const complete = await ask('budget_spent', { ...window, to: instantText(Math.min(end, through)) }, subject);
+      const spent = await ask('budget_spent', { ...window, to: instantText(end) }, subject);
+      const whole = (text: string | undefined) => wholeOfDecimal(text ?? '0', usdDecimals);
+      const period = {
+        limit: BigInt(limit) * 10n ** 12n,
+        spent: whole(spent),
+        complete: whole(complete),
+        through,
+        start,
+        end,
+      };
+      const ends = known.get(`budget_end ${subject}`);
+      const follows = followingFigures(period, ends === undefined ? undefined : whole(ends));
+      for (const [figure, value] of spent === undefined ? [] : Object.entries(follows))
+        known.set(`${figure} ${subject}`, decimalOfWhole(value, usdDecimals));
     }
   } finally {
     books.close();
   }
   return known;
+}
+
+/** What follows from the amount of a budget's period, its spend and its end. */
+function followingFigures(
+  period: Readonly<Record<'limit' | 'spent' | 'complete', bigint> & Record<'through' | 'start' | 'end', number>>,
+  end: bigint | undefined,
+): Readonly<Record<string, bigint>> {
+  const { limit, spent, complete, through } = period;
+  const left = BigInt(period.end - Math.max(period.start, through));
+  // To the nearest trillionth; 864e5 milliseconds are a day.
+  const daily = (amount: bigint) => (amount * 2n * 86_400_000n + left) / (left * 2n);
+  const [within, toSave] = left <= 0n || spent > limit ? [0n, 0n] : [daily(limit - spent), daily((end ?? 0n) - limit)];
+  return {
+    ...{ budget_amount: limit, budget_left: limit - spent, budget_over: spent - limit, budget_young: spent - complete },
+    ...(end === undefined ? {} : { budget_end_over: end - limit }),
+    ...{ budget_within_daily: within, budget_save_daily: toSave },
+    budget_daily: within + (end !== undefined && end > limit ? toSave : 0n),
+  };
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -225,8 +271,19 @@ function sumOf(rows: readonly Row[], column: string): string {
   return decimalOfWhole(whole, usdDecimals);
 }
 
-/** The figures in a page: those that it marks. */
+/**
+ * The figures in a page: those that it marks. Every amount outside of tables has to be one; those in tables are compared with the
+ * files of the tables in e2e/shared-pages.
+ */
 function marked(page: string, surface: string): Reading[] {
+  const outside = page.replaceAll(/<tbody>[\s\S]*?<\/table>|<script[\s\S]*?<\/script>/g, '');
+  const amounts = [...outside.matchAll(/.{0,80}<data value="[^"]*" title[^>]*>/g)].map(([found]) => found);
+  expect
+    .soft(
+      amounts.filter((found) => !found.includes('data-figure')),
+      surface,
+    )
+    .toEqual([]);
   const found = page.matchAll(/<data value="([^"]*)"[^>]*? data-figure="([^"]*)" data-of="([^"]*)">/g);
   return [...found].map(([, value = '', figure = '', subject = '']) => ({
     ...{ figure, subject: subject.replaceAll('&quot;', '"').replaceAll('&amp;', '&'), surface, value },
@@ -241,8 +298,12 @@ type Surface = (asked: {
   readonly now: number;
 }) => Promise<Reading[]>;
 
-function page(path: string): Surface {
-  return async ({ get }) => marked(await get(path), path);
+function page(...paths: readonly string[]): Surface {
+  return async ({ get }) => {
+    const shown: Reading[] = [];
+    for (const path of paths) shown.push(...marked(await get(path), path));
+    return shown;
+  };
 }
 
 export const surfaces: Readonly<Record<string, Surface>> = {
@@ -280,12 +341,21 @@ export const surfaces: Readonly<Record<string, Surface>> = {
   closedMonthPage: page('/months/2026-09'),
   allocationPage: page('/allocation'),
   closedAllocationPage: page('/allocation?month=2026-09'),
-  reportPage: page('/reports/cost_by_workspace?month=2026-10'),
+  reportPage: page('/reports', '/reports/cost_by_workspace?month=2026-10'),
+  pagesOfOne: page(...budgets.map(({ name }) => `/budgets/${name}`), '/resource/sandbox/north/box-0?since=2026-10-02'),
+  pagesWithoutFigures: page('/explore', '/explore?measure=usage', '/sql', '/health', '/resource?q=box'),
+  changes: page('/changes?since=2026-10-06', '/changes?since=2026-10-01'),
   comparedPage: async ({ get, now }) => {
     const path = `/explore?against=${instantText(addCalendarMonths(floorMonth(now), -1)).slice(0, 10)}`;
     return marked(await get(path), path);
   },
-  anomaliesPage: page('/anomalies'),
+  anomaliesPage: async (asked) => {
+    const list = await asked.get('/anomalies');
+    const each = [...list.matchAll(/href="(\/anomalies\/[^"]+)"/g)].map(([, path = '']) =>
+      path.replaceAll('&amp;', '&'),
+    );
+    return [...marked(list, '/anomalies'), ...(await page(...new Set(each))(asked))];
+  },
   savings: async (asked) => {
     const [shown, file] = await Promise.all([page('/savings')(asked), asked.get('/savings.csv')]);
     const costs = [...file.matchAll(/,(\d+\.\d{12}),/g)].map(([, cost = '']) => ({ cost }));
