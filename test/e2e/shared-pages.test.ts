@@ -107,7 +107,7 @@ describe('every table of a page', () => {
     '/',
     '/explore',
     '/explore?against=2026-09-01',
-    '/explore?view=table&step=day',
+    '/explore?shape=table&step=day',
     '/budgets',
     '/budgets/all',
     '/anomalies',
