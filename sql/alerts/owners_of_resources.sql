@@ -1,4 +1,4 @@
---! about: Who owns each of the resources, or the workspaces, $asked on its day, by the current allocation rules; without a row if
+--! about: Who owns each of the resources, workspaces or accounts $asked on its day, by the current allocation rules; without a row if
 --! about: nobody does, or if several do.
 --! grain: place
 with asked as (
@@ -15,7 +15,11 @@ members as materialized (
   select asked.place, asked.day_start, series.series_id
   from asked
   join series on series.account = asked.account
-    and (series.resource_uuid = asked.resource_uuid or series.workspace = asked.workspace)
+    and (
+      series.resource_uuid = asked.resource_uuid
+      or series.workspace = asked.workspace
+      or (asked.resource_uuid is null and asked.workspace is null)
+    )
 )
 select members.place, cast(any_value(owners.owner) as varchar) as owner
 from members

@@ -2,6 +2,7 @@
 --! about: hours: at least three hours, and more than twice the longest such time of the four weeks before; ended at most
 --! about: seven days ago, or going on. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
 --! about: The same of each workspace, for times that began in the last seven days, unless its whole account has none.
+--! about: And the resources that cost most in that week, up to three, and how many cost anything.
 --! grain: account, workspace, silent_from
 with charged as (
   -- A time without costs may have begun long ago: the weeks before it count, not those before now.
@@ -65,24 +66,50 @@ silent as (
     and silent_hours > 2 * coalesce(longest_before, 0)
     and hours_before >= 160
     and cost_before * silent_hours / 168 >= 1
+),
+told as (
+  from silent
+  where is_whole
+    or (
+      workspace is not null
+      and silent_from >= complete_through - interval 7 days
+      and not exists (
+        from silent as whole
+        where whole.is_whole
+          and whole.account = silent.account
+          and whole.silent_from < silent.silent_to
+          and whole.silent_to > silent.silent_from
+      )
+    )
+),
+resources as (
+  select told.account, told.workspace, told.silent_from, series.resource_type, series.resource_name,
+    sum(hourly_costs.cost) as cost
+  from told
+  join series on series.account = told.account and (told.is_whole or series.workspace = told.workspace)
+  join hourly_costs on hourly_costs.series_id = series.series_id
+    and hourly_costs.bucket_start >= told.silent_from - interval 168 hours
+    and hourly_costs.bucket_start < told.silent_from
+    and hourly_costs.cost <> 0
+  group by all
+),
+largest as (
+  select account, workspace, silent_from, count(*) as resource_count,
+    to_json(max_by(concat_ws(' ', resource_type, resource_name), cost, 3)) as resources
+  from resources
+  group by account, workspace, silent_from
 )
 select
-  account,
-  workspace,
-  strftime(silent_from, '%Y-%m-%dT%H:%M:%SZ') as silent_from,
-  strftime(silent_to, '%Y-%m-%dT%H:%M:%SZ') as silent_to,
-  cast(cast(cost_before * silent_hours / 168 as decimal(38, 12)) as varchar) as usual_cost
-from silent
-where is_whole
-  or (
-    workspace is not null
-    and silent_from >= complete_through - interval 7 days
-    and not exists (
-      from silent as whole
-      where whole.is_whole
-        and whole.account = silent.account
-        and whole.silent_from < silent.silent_to
-        and whole.silent_to > silent.silent_from
-    )
-  )
-order by account, silent.silent_from desc, workspace;
+  told.account,
+  told.workspace,
+  strftime(told.silent_from, '%Y-%m-%dT%H:%M:%SZ') as silent_from,
+  strftime(told.silent_to, '%Y-%m-%dT%H:%M:%SZ') as silent_to,
+  cast(cast(told.cost_before * told.silent_hours / 168 as decimal(38, 12)) as varchar) as usual_cost,
+  largest.resources,
+  largest.resource_count
+from told
+left join largest
+  on largest.account = told.account
+  and largest.workspace is not distinct from told.workspace
+  and largest.silent_from = told.silent_from
+order by told.account, told.silent_from desc, told.workspace;

@@ -42,6 +42,8 @@ export interface ExcludedBy {
   /** The last day on which it acts, UTC: `2026-12-31`; null if it has no end. */
   readonly until: string | null;
   readonly reason: string;
+  /** If it has ended and acted on the first days: the difference of the days since, USD, decimal text. */
+  readonly impactSince?: string | undefined;
 }
 
 /** The explanation of an anomaly, over all its days so far. */
@@ -66,6 +68,10 @@ export interface AnomalyDetail {
   /** The effects of price and of usage on the difference in USD, decimal text; as in the report price_volume. */
   readonly priceEffect: string | null;
   readonly volumeEffect: string | null;
+  /** USD for a unit of usage before and since, decimal text; left out unless the price changed alone. */
+  readonly prices?: { readonly before: string; readonly since: string } | undefined;
+  /** What the platform added to its days after they were first loaded: USD, decimal text; left out if it is a small part. */
+  readonly corrected?: string | undefined;
   /** The largest changes first. */
   readonly drivers: readonly AnomalyDriver[];
   /** What was deployed or changed of its drivers in the 48 hours before, most relevant first; missing if they were not evaluated. */

@@ -124,7 +124,10 @@ async function evaluateDays(
           evaluatedDay !== undefined && evaluatedDay >= lastDay && (changedFrom === undefined || changedFrom > lastDay);
         if ((episode.isRestated || isUntouched) && watchedHoursOf(before) !== undefined) continue;
         const isMoved = changedFrom !== undefined && changedFrom <= episode.lastDay;
-        found.push({ scope, episode, before, isMoved, expectedSoFar: expectedSoFar(episode, series) });
+        const corrected = (late.get(key) ?? [])
+          .filter(({ day }) => day >= episode.firstDay && day <= episode.lastDay)
+          .reduce((sum, { moved }) => sum + moved, 0);
+        found.push({ scope, episode, before, isMoved, corrected, expectedSoFar: expectedSoFar(episode, series) });
       }
     }
   }
@@ -144,9 +147,12 @@ async function evaluateDays(
       explanation,
     ]),
   );
-  const rows = found.map(({ scope, episode, before, isByAccess }) => ({
+  const rows = found.map(({ scope, episode, before, isByAccess, corrected }) => ({
     before,
-    row: toRow(scope, episode, { ...{ before, explanation: explained.get(episode), rules }, isByAccess, feedback }),
+    row: toRow(scope, episode, {
+      ...{ before, explanation: explained.get(episode), rules },
+      ...{ isByAccess, corrected, feedback },
+    }),
   }));
   const anomalies = rows.flatMap(({ row, before }) => (JSON.stringify(before) === JSON.stringify(row) ? [] : [row]));
   const keys = new Set(anomalies.map(({ anomaly_key }) => anomaly_key));
@@ -178,14 +184,22 @@ interface Found {
   /** Whether numbers of its days have changed. */
   readonly isMoved: boolean;
   readonly expectedSoFar: number;
+  /** What the platform added to its days after they were first loaded, in USD. */
+  readonly corrected?: number | undefined;
 }
 
 /** Expected cost of all days of an episode so far, in USD. */
 function expectedSoFar({ firstDay, lastDay, impacts }: Episode, series: DailyCosts): number {
   const costs = series.costs.slice(Math.max(0, firstDay - series.firstDay), Math.max(0, lastDay - series.firstDay + 1));
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  return sum(costs) - sum(impacts);
+  return sumOfNumbers(costs) - sumOfNumbers(impacts);
 }
+
+function sumOfNumbers(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** If corrections added this share of an anomaly, its alert says so. */
+const correctedShare = 0.25;
 
 interface LookedAt {
   readonly account: string;
@@ -377,8 +391,9 @@ function toRow(
     explanation,
     rules,
     isByAccess,
+    corrected = 0,
     feedback,
-  }: Pick<Found, 'before' | 'isByAccess'> & {
+  }: Pick<Found, 'before' | 'isByAccess' | 'corrected'> & {
     explanation: Explained | undefined;
     rules: AnomalyRules;
     feedback: readonly StoredFeedback[];
@@ -412,6 +427,8 @@ function toRow(
     moved: explained.moved,
     priceEffect: explained.priceEffect,
     volumeEffect: explained.volumeEffect,
+    ...(explained.prices === undefined ? {} : { prices: explained.prices }),
+    ...(episode.isUp && corrected >= correctedShare * sumOfNumbers(impacts) ? { corrected: usdText(corrected) } : {}),
     drivers: explained.drivers,
     deployments: explained.deployments,
     deploymentCount: explained.deploymentCount,
@@ -438,7 +455,7 @@ function toRow(
     expected: usdText(episode.expected),
     expected_low: usdText(episode.low),
     expected_high: usdText(episode.high),
-    impact: usdText(impacts.reduce((sum, impact) => sum + impact, 0)),
+    impact: usdText(sumOfNumbers(impacts)),
     price_ratio: episode.ratio ?? null,
     severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules, pace),
     is_notified: episode.isNotified,

@@ -175,7 +175,7 @@ function effects(
   kind: Episode['kind'],
   { cost, expected }: { readonly cost: number; readonly expected: number },
   whole: SqlRow | undefined,
-): Pick<AnomalyDetail, 'moved' | 'priceEffect' | 'volumeEffect'> {
+): Pick<AnomalyDetail, 'moved' | 'priceEffect' | 'volumeEffect' | 'prices'> {
   const [usage, baseCost, baseUsage] = ['usage', 'base_cost', 'base_usage'].map((name) => Number(whole?.[name] ?? 0));
   const unknown = { moved: null, priceEffect: null, volumeEffect: null };
   if (usage === undefined || baseCost === undefined || baseUsage === undefined || baseUsage <= 0 || baseCost <= 0)
@@ -186,5 +186,6 @@ function effects(
   const volume = difference - price;
   if (![price, volume].every(Number.isFinite) || difference === 0) return unknown;
   const moved = price / difference >= alone ? 'price' : volume / difference >= alone ? 'usage' : 'both';
-  return { moved, priceEffect: usdText(price), volumeEffect: usdText(volume) };
+  const prices = { before: oldPrice.toFixed(12), since: (cost / usage).toFixed(12) };
+  return { moved, priceEffect: usdText(price), volumeEffect: usdText(volume), ...(moved === 'price' && { prices }) };
 }

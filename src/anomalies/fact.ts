@@ -291,7 +291,19 @@ function factOf(
     dailyImpact: daily === undefined ? null : usdText(daily),
     monthEnd: onwards === undefined ? null : monthEndOf(row, detail.hours, onwards, completeThrough),
     ...detail,
+    ...sinceExclusion(row, impacts, detail.formerlyExcluded),
   };
+}
+
+/** An exclusion that acted on the first days of an anomaly and has ended, with the difference of the days since. */
+function sinceExclusion(
+  { first_day: first }: AnomalyRow,
+  impacts: readonly number[],
+  ended: AnomalyDetail['formerlyExcluded'],
+): Pick<AnomalyFact, 'formerlyExcluded'> {
+  if (ended?.until == null || ended.until < first) return {};
+  const since = impacts.slice(dayNamed(ended.until) + 1 - dayNamed(first));
+  return { formerlyExcluded: { ...ended, impactSince: usdText(since.reduce((sum, impact) => sum + impact, 0)) } };
 }
 
 /** Why an anomaly is reported, and its previous report. A notice later than that of the alert is a new one. */

@@ -202,11 +202,19 @@ function explanationOf(details: readonly AnomalyDetail[], impact: string): Expla
     moved: moved.size === 1 ? ([...moved][0] ?? null) : moved.has(null) ? null : 'both',
     priceEffect: known(({ priceEffect }) => priceEffect),
     volumeEffect: known(({ volumeEffect }) => volumeEffect),
+    ...(details.length === 1 && details[0]?.prices !== undefined ? { prices: details[0].prices } : {}),
+    ...correctedIn(details),
     drivers: driversOf(details, impact),
     deployments: [...deployments.values()].slice(0, mostDeployments),
     deploymentCount: Math.max(deployments.size, ...counts),
     ...(details.every(({ isByAccess }) => isByAccess === true) ? { isByAccess: true } : {}),
   };
+}
+
+/** What corrections added to all parts. */
+function correctedIn(details: readonly AnomalyDetail[]): Pick<Explanation, 'corrected'> {
+  const known = details.flatMap(({ corrected }) => corrected ?? []);
+  return known.length === 0 ? {} : { corrected: sumOf(known) };
 }
 
 /** The drivers of all parts, each resource once, with its share of the whole difference. */

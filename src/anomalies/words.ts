@@ -1,5 +1,6 @@
 import { act, handedOver, type NextStep } from '../base/next-step.ts';
 import { mainDriverOf } from '../budgets/forecasts/index.ts';
+import { unitOfDimension } from '../budgets/rules/index.ts';
 import {
   cents,
   centsAddingUp,
@@ -50,6 +51,7 @@ export function anomalyWords(fact: AnomalyFact): AnomalyWords {
     title: titleOf(fact),
     sentences: [
       ...(isNews ? said : [cause]),
+      ...partlyKnownWords(fact),
       ...(budget === undefined ? [] : [budget]),
       ...otherBudgetsNamed(fact.budgets ?? []),
       ...(fact.isOver && fact.anomaly !== 'missing' ? ['It has ended.'] : []),
@@ -78,6 +80,22 @@ function otherBudgetsNamed([, ...others]: NonNullable<AnomalyFact['budgets']>): 
 /** A field with these sentences; none without any. */
 function fieldOf(label: string, sentences: readonly string[]): AnomalyWords['fields'] {
   return sentences.length === 0 ? [] : [{ label, value: sentences.join(' ') }];
+}
+
+/** What of an anomaly is no news of its last days: what an exclusion accepted, and what corrections brought later. */
+function partlyKnownWords({ formerlyExcluded: ended, corrected, impact, lastDay }: AnomalyFact): string[] {
+  return [
+    ...(ended?.impactSince === undefined || ended.until === null
+      ? []
+      : [
+          `${usd(ended.impactSince, true)} of it came since the exclusion "${ended.reason}" ended on ${dayWords(ended.until, lastDay)}.`,
+        ]),
+    ...(corrected === undefined
+      ? []
+      : [
+          `${moneyOf(corrected) >= moneyOf(impact) ? 'All' : usd(corrected, true)} of it came by corrections of the platform, after these days were first loaded.`,
+        ]),
+  ];
 }
 
 /** `2026-10-13: load test of the crawler`: why its place raised no alerts before. */
@@ -264,7 +282,9 @@ function drivenWords(fact: AnomalyFact): string {
         ? fact.parts === undefined
           ? placeOf(fact)
           : placesOf(fact.parts)
-        : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
+        : moved === 'price' && hasOthers(fact)
+          ? `every ${placeOf(fact)}`
+          : `${resourceType ?? 'the resource'} ${nameOf(main)} in ${placeOfWorkspace(fact)}`;
   const billed = `${billedWords(fact)} of ${of}`;
   const hasStopped = fact.isOver || isUsualSince(fact);
   // The title counts from the first unusual day.
@@ -290,9 +310,20 @@ function drivenWords(fact: AnomalyFact): string {
   ) {
     return `Billed for ${billed}${since}.`;
   }
-  if (moved === 'price') return `The unit price went ${direction}, not the usage: ${billed}${since}.`;
+  if (moved === 'price')
+    return `The unit price went ${direction}${pricesWords(fact)}, not the usage: ${billed}${since}.`;
   if (moved === 'usage') return `Usage went ${direction}, not the price: ${billed}${since}.`;
   return `Price and usage both changed (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
+}
+
+/** ` from 0.0414 to 0.0621 USD per GB-hour`; empty if the prices are not known. */
+function pricesWords({ prices, billingDimension }: AnomalyFact): string {
+  if (prices === undefined) return '';
+  const isGbSeconds = unitOfDimension(billingDimension ?? '') === 'GB-seconds';
+  const [before, since] = [prices.before, prices.since].map((text) =>
+    (Number(text) * (isGbSeconds ? 3600 : 1)).toPrecision(3),
+  );
+  return ` from ${before} to ${since} USD per ${isGbSeconds ? 'GB-hour' : 'unit'}`;
 }
 
 /** `compute runtime`, or `2 billing dimensions`. */
@@ -338,7 +369,7 @@ function actingOwner({ owner, anomaly }: AnomalyFact): string | undefined {
 function adviceOf(fact: AnomalyFact): string {
   const { anomaly, isUp, billingDimension } = fact;
   if (anomaly === 'price') {
-    return 'compare the price with your contract. "costbook report price_volume" lists it by resource.';
+    return 'compare the price with your contract. "costbook report price_volume" lists it by resource. If the contract has another price, ask the platform\'s support for a correction.';
   }
   const main = mainDriver(fact);
   if (main === undefined) {

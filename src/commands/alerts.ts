@@ -327,7 +327,7 @@ function notifiedWords(row: SqlRow): string {
   if (words.length > 0) return words.join(', ');
   if (row['acknowledged_until'] !== null) return 'nobody, because it is silenced';
   return isExplainedByAnomaly(parseFact(String(row['fact'])))
-    ? 'nobody, because the alert about unusual costs says it'
+    ? 'in the alert about unusual costs, which says it too'
     : 'nobody';
 }
 

@@ -44,10 +44,11 @@ function painter(noColor: boolean, { env, isTerminal }: CommandContext): Paint {
   return (colour, text) => (hasColours ? styleText(colour, text, { validateStream: false }) : text);
 }
 
-/** A problem: its cause, what follows from it, and the next step. */
-function problemLines({ found, also, follows, next, isFailure }: Problem, paint: Paint): string[] {
+/** A problem: its cause, what follows from it, and the next step. What the first line says already is not said again. */
+function problemLines({ found, also, follows, next, isFailure }: Problem, said: string, paint: Paint): string[] {
+  const causes = [...(asSentence(found) === said ? [] : [found]), ...also];
   return [
-    ...[found, ...also].map((line) => paint(isFailure ? 'red' : 'yellow', `  - ${forTerminal(line)}`)),
+    ...causes.map((line) => paint(isFailure ? 'red' : 'yellow', `  - ${forTerminal(line)}`)),
     ...follows.map((words) => `    So: ${forTerminal(words)}`),
     `    ${forTerminal(nextWords(next))}`,
   ];
@@ -84,12 +85,16 @@ function datedWords(asOf: string | undefined, { accounts }: Status): string {
 const proven = 'The books are proven and fresh.';
 const notProven = 'not everything in the books is proven and fresh';
 
+/** What is worst in books that cannot be trusted. */
+function worstWords({ problems }: Status): string {
+  const worst = problems.find(({ isUntrusted, headline }) => isUntrusted || headline !== undefined) ?? problems[0];
+  return asSentence(worst?.headline ?? worst?.found ?? notProven);
+}
+
 /** The answer to the question whether the numbers can be trusted. */
-function headline({ isTrustworthy, problems, alerts }: Status, paint: Paint): string {
-  if (!isTrustworthy) {
-    const worst = problems.find(({ isUntrusted, headline }) => isUntrusted || headline !== undefined) ?? problems[0];
-    return paint('red', paint('bold', forTerminal(`NO: ${asSentence(worst?.headline ?? worst?.found ?? notProven)}`)));
-  }
+function headline(status: Status, paint: Paint): string {
+  const { isTrustworthy, problems, alerts } = status;
+  if (!isTrustworthy) return paint('red', paint('bold', forTerminal(`NO: ${worstWords(status)}`)));
   // Who reads the first line alone must not think that all is well.
   const unchecked = alerts.list.filter(({ cannotRun }) => cannotRun).length;
   const urgent = [
@@ -118,8 +123,13 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   // The first line names critical alerts: messages that wait, and the like, come after them.
   const areAlertsFirst = status.isTrustworthy && status.alerts.critical > 0;
   const isAfter = ({ isFailure }: Problem) => areAlertsFirst && !isFailure;
+  const said = status.isTrustworthy ? '' : worstWords(status);
+  // What the first line says comes right below it.
+  const problems = status.problems.toSorted(
+    (a, b) => Number(asSentence(b.found) === said) - Number(asSentence(a.found) === said),
+  );
   const [after, before] = [true, false].map((side) =>
-    status.problems.filter((problem) => isAfter(problem) === side).flatMap((problem) => problemLines(problem, paint)),
+    problems.filter((problem) => isAfter(problem) === side).flatMap((problem) => problemLines(problem, said, paint)),
   ) as [string[], string[]];
   const lines = [
     headline(status, paint),
@@ -201,10 +211,11 @@ function resourceLines({ account, resources }: Status['accounts'][number], { lis
   });
   const named = neverListed.map(({ workspace, cost }) => `${workspace ?? 'no workspace'} ${usd(cost)}`);
   const more = named.length > workspacesShown ? ` and ${named.length - workspacesShown} more` : '';
+  const isPartOld = list.some(({ key }) => key === `listings/${account}`);
   return [
     listedAt === null
-      ? `  resources          ${list.some(({ key }) => key === `listings/${account}`) ? 'no listing could be read' : 'not listed, as inventory is off or has just been turned on'}: names of people, labels and states are unknown`
-      : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, last at ${listedAt}`,
+      ? `  resources          ${isPartOld ? 'no listing could be read' : 'not listed, as inventory is off or has just been turned on'}: names of people, labels and states are unknown`
+      : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, ${isPartOld ? 'some by an older listing: the last that could be read was' : 'last'} at ${listedAt}`,
     ...(parts.length === 0
       ? []
       : [`  owners, 30 days    ${hasRules ? parts.join(', ') : 'none: no allocation rules'}`]),

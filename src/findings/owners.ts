@@ -21,7 +21,7 @@ export async function withOwners(
   });
 }
 
-/** The owner of each of these resources or workspaces on its day, by its place; none if nobody is known, or if several are. */
+/** The owner of each of these resources, workspaces or whole accounts on its day, by its place; none if nobody is known, or if several are. */
 export async function ownersOf(
   connection: Connection,
   asked: readonly {

@@ -652,7 +652,11 @@ async function warnOfListing(
   else if ((await tools.warehouse.lastListingOutcome(key)) === 'refused')
     log.info('listing.refused', 'The platform refuses this listing', fields);
   else if (serves === undefined)
-    log.warn('listing.refused', 'The platform refuses this listing; costs of its resources have no labels', fields);
+    log.warn(
+      'listing.refused',
+      'The platform refuses this listing; its resources keep the names and labels of the last one',
+      fields,
+    );
   else
     log.info(
       'listing.refused',

@@ -17,3 +17,4 @@ export { parseDay } from './planned-change.ts';
 export { parseUsd } from './read-amount.ts';
 export { parseChange } from './read-changes.ts';
 export { readNames, readScope, refuse } from './read-scope.ts';
+export { unitOfDimension } from './usage-unit.ts';

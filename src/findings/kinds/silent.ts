@@ -15,6 +15,10 @@ interface SilentTime {
   readonly end: string;
   /** What as many hours usually cost: USD, decimal text. */
   readonly usualCost: string;
+  /** What cost most in the week before, the largest first: `agent support-bot`; up to three. */
+  readonly resources?: readonly string[];
+  /** How many resources cost anything in that week. */
+  readonly resourceCount?: number;
 }
 
 interface Row extends SilentTime {
@@ -28,7 +32,7 @@ export interface SilentFact extends Finding<'silent'> {
   readonly times: readonly SilentTime[];
   /** USD of all of them. */
   readonly usualCost: string;
-  /** Who owns the workspace of the newest: `team Research`; left out if nobody is known, or if several do. */
+  /** Who owns the workspace, or the account, of the newest: `team Research`; left out if nobody is known, or if several do. */
   readonly owner?: string;
 }
 
@@ -41,10 +45,13 @@ export const silent: DataKind<SilentFact, Row> = {
       start: String(row['silent_from']),
       end: String(row['silent_to']),
       usualCost: String(row['usual_cost']),
+      resources: JSON.parse(String(row['resources'] ?? '[]')) as string[],
+      resourceCount: Number(row['resource_count']),
     }));
-    const asked = rows.flatMap(({ account, workspace, start }, place) =>
-      workspace === undefined ? [] : [{ place, account, workspace, day: start.slice(0, 10) }],
-    );
+    const asked = rows.map(({ account, workspace, start }, place) => ({
+      ...{ place, account, day: start.slice(0, 10) },
+      ...(workspace === undefined ? {} : { workspace }),
+    }));
     const owners = await ownersOf(connection, asked);
     return rows.map((row, place) => ({ ...row, owner: owners.get(place) }));
   },
@@ -92,7 +99,7 @@ export const silent: DataKind<SilentFact, Row> = {
   }),
   step: ({ account, owner, times: [newest] }) => ({
     ...act(
-      `check whether everything in ${placeWords(account, newest)} was stopped then. If it was, nothing is missing. If not, ${handedOver("ask the platform's support for the costs of these hours", owner)}: every run loads late ones.`,
+      `check whether ${stoppedWords(account, newest)} was stopped then. If it was, nothing is missing. If not, ${handedOver("ask the platform's support for the costs of these hours", owner)}: every run loads late ones.`,
     ),
     by: owner,
   }),
@@ -105,6 +112,14 @@ export const silent: DataKind<SilentFact, Row> = {
 /** `acc_main`, or `workspace research of acc_main`. */
 function placeWords(account: string | null, time: SilentTime | undefined): string {
   return time?.workspace === undefined ? `${account}` : `workspace ${time.workspace} of ${account}`;
+}
+
+/** `everything in acc_main (agent support-bot, sandbox ci-runner)`. */
+function stoppedWords(account: string | null, newest: SilentTime | undefined): string {
+  const { resources = [], resourceCount = 0 } = newest ?? {};
+  const more = resourceCount - resources.length;
+  const named = more > 0 ? [...resources, `${more} more`] : resources;
+  return `everything in ${placeWords(account, newest)}${named.length === 0 ? '' : ` (${named.join(', ')})`}`;
 }
 
 /** `These 5 hours usually cost that much`. */

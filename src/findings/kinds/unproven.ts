@@ -1,5 +1,6 @@
 import { longestDiffering, unprovenStepAfter } from '../../base/next-step.ts';
 import { centsAddingUp, moneyOf, usd } from '../../money/money.ts';
+import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
 import { nightsCause } from '../causes.ts';
@@ -43,6 +44,8 @@ export interface UnprovenFact extends Finding<'unproven'> {
     readonly hours: number;
     /** What a day usually costs, USD as decimal text; left out if it is unknown. */
     readonly usualDaily?: string | undefined;
+    /** What the platform's lines and totals say that these hours cost, USD as decimal text; left out if it is unknown. */
+    readonly said?: { readonly lines: string; readonly totals: string };
   };
   /** Days of which hours differed in the last week and match now: `2026-10-11, 2026-10-12`; left out if there are none. */
   readonly matched?: string;
@@ -95,8 +98,13 @@ function booksWords({ missing, matched, difference }: UnprovenFact): string {
 /** What reports lack, if they lack anything; otherwise what differs. */
 function titleOf({ account, missing, difference, count, months, windows }: UnprovenFact): string {
   if (missing === undefined) return `Costs of ${account} ${differenceWords(difference ?? undefined, count, months)}`;
-  const { hours, usualDaily } = missing;
-  const amount = usualDaily === undefined ? '' : `: ${usualCostWords(usualDaily, hours)}`;
+  const { hours, usualDaily, said } = missing;
+  const amount =
+    said !== undefined
+      ? `: ${usd(said.lines)} by the platform's lines, ${usd(said.totals)} by its totals`
+      : usualDaily === undefined
+        ? ''
+        : `: ${usualCostWords(usualDaily, hours)}`;
   const [start] = windows.map((one) => one.start).toSorted();
   const end = windows
     .map((one) => one.end)
@@ -114,7 +122,9 @@ export const unproven: DataKind<UnprovenFact, Row> = {
     const usual = rows.length === 0 ? undefined : await usualCosts(connection);
     const missing = rows.map((row) => {
       const [account, hours] = [String(row['account']), Number(row['hours'])];
-      return { account, missing: { hours, usualDaily: usual?.get(account) } };
+      const [lines, totals] = [textOrNull(row['lines']), textOrNull(row['totals'])];
+      const said = lines === null || totals === null ? {} : { said: { lines, totals } };
+      return { account, missing: { hours, usualDaily: usual?.get(account), ...said } };
     });
     const again = await alertRows(connection, 'days_matched_again');
     return [...missing, ...again.map((row) => ({ account: String(row['account']), matched: String(row['days']) }))];
