@@ -67,7 +67,7 @@ silent as (
     and hours_before >= 160
     and cost_before * silent_hours / 168 >= 1
 ),
-told as (
+reported as (
   from silent
   where is_whole
     or (
@@ -83,13 +83,13 @@ told as (
     )
 ),
 resources as (
-  select told.account, told.workspace, told.silent_from, series.resource_type, series.resource_name,
+  select reported.account, reported.workspace, reported.silent_from, series.resource_type, series.resource_name,
     sum(hourly_costs.cost) as cost
-  from told
-  join series on series.account = told.account and (told.is_whole or series.workspace = told.workspace)
+  from reported
+  join series on series.account = reported.account and (reported.is_whole or series.workspace = reported.workspace)
   join hourly_costs on hourly_costs.series_id = series.series_id
-    and hourly_costs.bucket_start >= told.silent_from - interval 168 hours
-    and hourly_costs.bucket_start < told.silent_from
+    and hourly_costs.bucket_start >= reported.silent_from - interval 168 hours
+    and hourly_costs.bucket_start < reported.silent_from
     and hourly_costs.cost <> 0
   group by all
 ),
@@ -100,16 +100,16 @@ largest as (
   group by account, workspace, silent_from
 )
 select
-  told.account,
-  told.workspace,
-  strftime(told.silent_from, '%Y-%m-%dT%H:%M:%SZ') as silent_from,
-  strftime(told.silent_to, '%Y-%m-%dT%H:%M:%SZ') as silent_to,
-  cast(cast(told.cost_before * told.silent_hours / 168 as decimal(38, 12)) as varchar) as usual_cost,
+  reported.account,
+  reported.workspace,
+  strftime(reported.silent_from, '%Y-%m-%dT%H:%M:%SZ') as silent_from,
+  strftime(reported.silent_to, '%Y-%m-%dT%H:%M:%SZ') as silent_to,
+  cast(cast(reported.cost_before * reported.silent_hours / 168 as decimal(38, 12)) as varchar) as usual_cost,
   largest.resources,
   largest.resource_count
-from told
+from reported
 left join largest
-  on largest.account = told.account
-  and largest.workspace is not distinct from told.workspace
-  and largest.silent_from = told.silent_from
-order by told.account, told.silent_from desc, told.workspace;
+  on largest.account = reported.account
+  and largest.workspace is not distinct from reported.workspace
+  and largest.silent_from = reported.silent_from
+order by reported.account, reported.silent_from desc, reported.workspace;

@@ -367,7 +367,7 @@ function actingOwner({ owner, anomaly }: AnomalyFact): string | undefined {
 }
 
 function adviceOf(fact: AnomalyFact): string {
-  const { anomaly, isUp, billingDimension } = fact;
+  const { anomaly, isUp, billingDimension, corrected, impact } = fact;
   if (anomaly === 'price') {
     return 'compare the price with your contract. "costbook report price_volume" lists it by resource. If the contract has another price, ask the platform\'s support for a correction.';
   }
@@ -382,6 +382,8 @@ function adviceOf(fact: AnomalyFact): string {
     return `check whether ${name} was meant to stop. If not, start it again. If it was, ${handedOver(`run "costbook alerts ack ${shellWord(fact.key)} --as expected"`, actingOwner(fact))}.`;
   }
   if (!isUp) return `check whether ${name} was meant to cost less.`;
+  if (corrected !== undefined && 2n * moneyOf(corrected) >= moneyOf(impact))
+    return `check whether ${name} used that much. If not, ask the platform's support about these corrections.`;
   if (billingDimension?.includes('_storage_') === true) return `check what ${name} stores.`;
   if (anomaly === 'new') return `check who runs ${name}, and whether it is meant to run.`;
   return isUsualSince(fact)

@@ -178,13 +178,22 @@ describe('facts about the data', () => {
       ]);
       const covered = [{ window_start: '2026-08-25', window_end: '2026-09-09', claimed_end: '2026-09-09' }];
       const facts = await factsOf({ ...fresh, accounts: [{ history_start: '2026-08-25' }], covered, costs });
-      return facts.flatMap((fact) => (fact.kind === 'silent' ? [cardOf(entryOf(fact)).title] : []));
+      return facts.flatMap((fact) =>
+        fact.kind === 'silent'
+          ? [
+              cardOf(entryOf(fact)).title,
+              ...fact.times.map(({ resources, resourceCount }) => ({ resources, resourceCount })),
+            ]
+          : [],
+      );
     };
     expect(await silentOf(false)).toEqual([
       'About 30 USD may be missing: workspace south of acc_one has no cost since 2026-09-08T19:00:00Z',
+      { resources: ['sandbox box'], resourceCount: 1 },
     ]);
     expect(await silentOf(true)).toEqual([
       'About 40 USD may be missing: acc_one has no cost since 2026-09-08T19:00:00Z',
+      { resources: ['sandbox box'], resourceCount: 1 },
     ]);
   });
 
@@ -220,6 +229,17 @@ describe('facts about the data', () => {
     const [card] = facts.map((fact) => cardOf(entryOf(fact)));
     expect(card?.title).toContain('not in the books: about 4.00 USD (4 h at usually about 1.00 USD an hour)');
     expect(card?.sentences[0]).toContain('Hours of 2026-09-05 that differed before match now.');
+
+    const all = { check_code: 'rows_add_up_to_control', measure: 'cost', billing_dimension: null };
+    const compared = { ...all, load_number: null, proven: false, ours: '3.10', theirs: '3.50', difference: '-0.40' };
+    const never = { window_start: '2026-09-08', window_end: '2026-09-08 04:00:00' };
+    const [known] = await factsOf({
+      ...{ ...fresh, accounts: [{ history_start: '2026-08-01' }], covered: [history], unproven: [never] },
+      reconciliation: [{ ...never, ...compared }],
+    });
+    expect(cardOf(entryOf(known as AlertFact)).title, 'the platform says the amounts').toContain(
+      "not in the books: 3.10 USD by the platform's lines, 3.50 USD by its totals",
+    );
   });
 
   test("windows that differ from the platform's totals make one fact per account; young windows do not", async () => {

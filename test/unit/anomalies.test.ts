@@ -192,6 +192,23 @@ describe('the text of an anomaly', () => {
     return plainText({ ...message, id: 'id', mayBeRepeat: false, isTest: false });
   };
 
+  test('says what of it came by corrections, and since an exclusion ended', () => {
+    const corrected = wordsOf({ ...example, corrected: '80.000000000000' });
+    expect(corrected).toContain('+80.00 USD of it came by corrections of the platform');
+    expect(corrected).toContain("ask the platform's support about these corrections");
+    const ended = { until: '2026-10-20', reason: 'load test', impactSince: '12.500000000000' };
+    expect(wordsOf({ ...example, lastDay: '2026-10-22', formerlyExcluded: ended })).toContain(
+      '+12.50 USD of it came since the exclusion "load test" ended on 20 Oct.',
+    );
+  });
+
+  test('of a price names the old and the new one', () => {
+    const prices = { before: '0.000012000000', since: '0.000018000000' };
+    expect(wordsOf({ ...example, anomaly: 'price', moved: 'price', prices })).toContain(
+      'The unit price went up from 0.0432 to 0.0648 USD per GB-hour, not the usage',
+    );
+  });
+
   test('of a cost that was gone for a day says so, and not that it is gone since', () => {
     const gone = {
       ...example,

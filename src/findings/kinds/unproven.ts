@@ -45,7 +45,7 @@ export interface UnprovenFact extends Finding<'unproven'> {
     /** What a day usually costs, USD as decimal text; left out if it is unknown. */
     readonly usualDaily?: string | undefined;
     /** What the platform's lines and totals say that these hours cost, USD as decimal text; left out if it is unknown. */
-    readonly said?: { readonly lines: string; readonly totals: string };
+    readonly platform?: { readonly lines: string; readonly totals: string };
   };
   /** Days of which hours differed in the last week and match now: `2026-10-11, 2026-10-12`; left out if there are none. */
   readonly matched?: string;
@@ -98,10 +98,10 @@ function booksWords({ missing, matched, difference }: UnprovenFact): string {
 /** What reports lack, if they lack anything; otherwise what differs. */
 function titleOf({ account, missing, difference, count, months, windows }: UnprovenFact): string {
   if (missing === undefined) return `Costs of ${account} ${differenceWords(difference ?? undefined, count, months)}`;
-  const { hours, usualDaily, said } = missing;
+  const { hours, usualDaily, platform } = missing;
   const amount =
-    said !== undefined
-      ? `: ${usd(said.lines)} by the platform's lines, ${usd(said.totals)} by its totals`
+    platform !== undefined
+      ? `: ${usd(platform.lines)} by the platform's lines, ${usd(platform.totals)} by its totals`
       : usualDaily === undefined
         ? ''
         : `: ${usualCostWords(usualDaily, hours)}`;
@@ -123,8 +123,8 @@ export const unproven: DataKind<UnprovenFact, Row> = {
     const missing = rows.map((row) => {
       const [account, hours] = [String(row['account']), Number(row['hours'])];
       const [lines, totals] = [textOrNull(row['lines']), textOrNull(row['totals'])];
-      const said = lines === null || totals === null ? {} : { said: { lines, totals } };
-      return { account, missing: { hours, usualDaily: usual?.get(account), ...said } };
+      const platform = lines === null || totals === null ? {} : { platform: { lines, totals } };
+      return { account, missing: { hours, usualDaily: usual?.get(account), ...platform } };
     });
     const again = await alertRows(connection, 'days_matched_again');
     return [...missing, ...again.map((row) => ({ account: String(row['account']), matched: String(row['days']) }))];
