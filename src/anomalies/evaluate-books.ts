@@ -124,9 +124,7 @@ async function evaluateDays(
           evaluatedDay !== undefined && evaluatedDay >= lastDay && (changedFrom === undefined || changedFrom > lastDay);
         if ((episode.isRestated || isUntouched) && watchedHoursOf(before) !== undefined) continue;
         const isMoved = changedFrom !== undefined && changedFrom <= episode.lastDay;
-        const corrected = (late.get(key) ?? [])
-          .filter(({ day }) => day >= episode.firstDay && day <= episode.lastDay)
-          .reduce((sum, { moved }) => sum + moved, 0);
+        const corrected = addedLater(episode, late.get(key));
         found.push({ scope, episode, before, isMoved, corrected, expectedSoFar: expectedSoFar(episode, series) });
       }
     }
@@ -196,6 +194,11 @@ function expectedSoFar({ firstDay, lastDay, impacts }: Episode, series: DailyCos
 
 function sumOfNumbers(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
+}
+
+/** What arrived of the days of an episode after they were loaded, in USD. */
+function addedLater({ firstDay, lastDay }: Episode, late: readonly { day: number; moved: number }[] = []): number {
+  return sumOfNumbers(late.filter(({ day }) => day >= firstDay && day <= lastDay).map(({ moved }) => moved));
 }
 
 /** If corrections added this share of an anomaly, its alert says so. */
