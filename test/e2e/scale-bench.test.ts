@@ -11,7 +11,7 @@ test('npm run bench -- scale measures books of several sizes', { timeout: 900_00
   execFileSync(`${root}/node_modules/.bin/tsc`, ['-p', 'tsconfig.bench.json'], { cwd: root });
   const answer = execFileSync(
     process.execPath,
-    ['build/bench/bench.js', 'scale', '--quick', '--points', '100000', '--json'],
+    ['build/bench/bench.js', 'scale', '--quick', '--points', '30000', '--json'],
     { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const { figures } = JSON.parse(answer);
