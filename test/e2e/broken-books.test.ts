@@ -584,16 +584,16 @@ describe.concurrent('a damaged journal of whole books', () => {
     ['its second half', async ({ path }) => truncate(path, Math.floor((await stat(path)).size / 2))],
     ['all of it', ({ path }) => rm(path)],
     ['its folder', ({ path }) => rm(join(path, '..'), { recursive: true })],
-  ])('in %s is named by status and doctor, and repair restores it from the books', async (place, damage) => {
+  ])('in %s is named by status, and repair restores it from the books', async (place, damage) => {
     const dir = await books.broken();
     await damage(await journalOf(dir));
     const run = (...args: string[]) => runCli([...args, '--dir', dir]);
     const into = join(dir, 'rebuilt.duckdb');
     for (const command of [
       ['status', '--exit-code', '--now', now],
-      ['doctor', '--offline', '--now', now],
       ...(place === 'its first line'
         ? [
+            ['doctor', '--offline', '--now', now],
             ['rebuild', '--into', into],
             ['alert', '--dry-run', '--now', now],
           ]
@@ -630,53 +630,43 @@ test('a value that no table takes, in a line without a hash, is refused with fil
   expect(stderr).toMatch(/ndjson:\d+: event \d+ \(\w+\) has a wrong value \(Conversion Error: .*0x.*Remove this line/);
 });
 
-/** Every place below `data` that can have a folder instead of a file, or a file instead of a folder. */
-const places: readonly (readonly ['folder' | 'file' | 'pipe or device', string])[] = [
-  ['folder', 'warehouse.duckdb.part'],
-  ['folder', 'warehouse.duckdb.part.wal'],
-  ['folder', 'warehouse.duckdb.wal'],
-  ['folder', 'costbook.duckdb.wal'],
-  ['folder', 'costbook.duckdb.mode.part'],
-  ['folder', 'costbook.duckdb.77.part'],
+/** Places below `data` that can have a folder instead of a file, or a file instead of a folder; those of a line at once. */
+const places: readonly (readonly [kind: 'folder' | 'file' | 'pipe or device', ...at: string[]])[] = [
+  ['folder', ...['part', 'part.wal', 'wal'].map((end) => `warehouse.duckdb.${end}`)],
+  ['folder', ...['wal', 'mode.part', '77.part'].map((end) => `costbook.duckdb.${end}`)],
   ['folder', 'journal/events-000000001.ndjson'],
-  ['folder', 'metrics.prom'],
-  ['folder', '.unstored-books.json'],
+  ['pipe or device', 'journal/events-000000001.ndjson'],
+  ['folder', 'metrics.prom', '.unstored-books.json'],
+  ['pipe or device', 'metrics.prom', '.unstored-books.json'],
   ['file', 'journal'],
   ['file', 'landing'],
   ['file', 'landing/acc_one'],
   ['file', 'landing/acc_one/load-000000001'],
-  ...['journal/events-000000001.ndjson', '.unstored-books.json', 'metrics.prom'].map(
-    (place) => ['pipe or device', place] as const,
-  ),
 ];
 
 test.concurrent.each(places)(
   'a %s at data/%s is named with its path, and repair moves it aside',
-  async (kind, place) => {
+  async (kind, ...at) => {
     const dir = await books.broken();
-    const path = join(dir, 'data', place);
-    await rm(path, { recursive: true, force: true });
-    if (kind === 'folder') await mkdir(join(path, 'inner'), { recursive: true });
-    else if (kind === 'file') await writeFile(path, 'a file');
-    else execFileSync('mkfifo', [path]);
-    // Runs can do without metrics and the record of sent messages: only doctor mentions these.
-    for (const command of /metrics|unstored/.test(place) ? ['doctor'] : ['status', 'doctor']) {
-      const { stdout } = await runCli([
-        command,
-        ...(command === 'doctor' ? ['--offline'] : []),
-        '--now',
-        now,
-        '--dir',
-        dir,
-      ]);
-      expect(stdout).toContain(`${path} is a ${kind}`);
-      expect(stdout).toContain('"costbook repair"');
+    const paths = at.map((place) => join(dir, 'data', place));
+    for (const path of paths) {
+      await rm(path, { recursive: true, force: true });
+      if (kind === 'folder') await mkdir(join(path, 'inner'), { recursive: true });
+      else if (kind === 'file') await writeFile(path, 'a file');
+      else execFileSync('mkfifo', [path]);
     }
+    const expectNamed = (text: string) => {
+      for (const path of paths) expect(text).toContain(`${path} is a ${kind}`);
+      expect(text).toContain('"costbook repair"');
+    };
+    // Runs can do without metrics and the record of sent messages: only doctor mentions these.
+    const stopsRuns = !at.includes('metrics.prom');
+    if (stopsRuns) expectNamed((await runCli(['status', '--now', now, '--dir', dir])).stdout);
+    expectNamed((await runCli(['doctor', '--offline', '--now', now, '--dir', dir])).stdout);
     const refused = await ingest(dir, platform, { now });
     if (refused.exitCode !== 0) {
       expect(refused.exitCode).toBe(4);
-      expect(refused.stderr).toContain(`${path} is a ${kind}`);
-      expect(refused.stderr).toContain('"costbook repair"');
+      expectNamed(refused.stderr);
     }
     const repaired = await runCli(['repair', '--dir', dir]);
     expect(repaired.exitCode, repaired.stderr).toBe(0);

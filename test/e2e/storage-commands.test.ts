@@ -77,7 +77,7 @@ describe.skipIf(program === undefined).each(reports)('$folder, published to a st
     const faulty = await startFaultyStore(server.url);
     let kills = 0;
     // Only at some requests, from a drawn one on; COSTBOOK_CRASH_EVERY=1 kills at each.
-    const every = Number(process.env['COSTBOOK_CRASH_EVERY'] ?? casesOf({ fixed: 6, fresh: 3 }));
+    const every = Number(process.env['COSTBOOK_CRASH_EVERY'] ?? casesOf({ fixed: 9, fresh: 3 }));
     for (let at = 1 + (inject('seed') % every); ; at += every) {
       const prefix = `${folder.slice(0, 4)}-${at}`;
       const store = await reader(prefix);

@@ -12,6 +12,7 @@ import type { Role } from '../../src/warehouse/page.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/warehouse.ts';
 import fc from '../support/fast-check.ts';
 import { projectWithBooks } from '../support/given-books.ts';
+import { casesOf } from '../support/rounds.ts';
 import { known, readTruth, resources } from '../support/truth.ts';
 
 const accounts = ['acc_a', 'acc_b'];
@@ -220,7 +221,7 @@ test('as of any instant the books answer like a copy from that instant, and ever
       restated += (restatements as unknown[]).length;
       expect(await offenders(dir)).toEqual([]);
     }),
-    { numRuns: 10 },
+    { numRuns: casesOf({ fixed: 6, fresh: 20 }) },
   );
   // Stories in which nothing ever changes would prove nothing.
   expect(restated).toBeGreaterThan(0);
