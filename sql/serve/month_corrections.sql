@@ -5,7 +5,7 @@ select
   workspace,
   resource_type,
   resource_name,
-  count(*) as hours,
+  count(distinct bucket_start) as hours,
   cast(sum(cost) as decimal(38, 12)) as cost
 from corrections
 where billing_month = cast($month as date) or usage_month = cast($month as date)

@@ -64,6 +64,8 @@ beforeAll(async () => {
           new_cost: '2',
           seen_at: '2026-10-03 05:00:00',
         },
+        // The same hour again: another series of it, and nothing of its cost.
+        { bucket_start: '2026-10-01 05:00:00', old_cost: '2', new_cost: '2', seen_at: '2026-10-03 05:00:00' },
       ],
       resource_events: [
         { workspace: 'south', resource_name: 'secret-box', event_time: '2026-10-01 10:00:00', revision: 'r1' },
@@ -221,6 +223,10 @@ describe('what changed in the past', () => {
     expect(await textOf('/changes?since=2026-10-03')).toMatch(/<b><data value="1\.0{12}"/);
     expect(await textOf('/changes?since=2026-10-04')).toContain('The platform changed nothing of the past');
     expect((await ask('/changes?since=yesterday')).status).toBe(400);
+  });
+
+  test('counts an hour once, whatever changed in it', async () => {
+    expect(await textOf('/months/2026-10?since=2026-10-01')).toMatch(/<tfoot><tr><td[^>]*>Total<\/td><td[^>]*>1<\/td>/);
   });
 
   test('says from when on changes are known, if it is asked for changes from before', async () => {
