@@ -131,7 +131,7 @@ function dayColumns(through: Instant): readonly Column<SqlRow>[] {
         const [type, workspace, name] = ['resource_type', 'workspace', 'resource_name'].map((each) =>
           textOf(row, each),
         );
-        return html`${resourceLink(type, workspace, name)} <span class="empty">${named(workspace, 'no workspace')}</span> ${money(String(row['resource_cost']), { isSigned: true })}`;
+        return html`<span>${resourceLink(type, workspace, name)} <span class="empty">${named(workspace, 'no workspace')}</span> ${money(String(row['resource_cost']), { isSigned: true })}</span>`;
       },
     },
     { head: 'Last seen', cell: ({ seen_at }) => html`<span class="state">${shownInstant(String(seen_at))}</span>` },
