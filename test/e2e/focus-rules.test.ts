@@ -248,7 +248,7 @@ describe.skipIf(!hasModels)(
           COSTBOOK_URL: platform.url,
           COSTBOOK_TOKEN: platform.tokens.admin,
           COSTBOOK_ACCOUNT: platform.account,
-          COSTBOOK_SINCE: '2026-10-26', // a part of the month has all that there is
+          COSTBOOK_SINCE: '2026-10-29', // a part of the month has all that there is
         });
         if (exitCode !== 0) throw new Error(stderr);
       } finally {
