@@ -38,7 +38,7 @@ export async function statementPage(data: StatementData, largest: LargestRows): 
 </head>
 <body>
 <h1>${title}</h1>
-<p>${data.billed.map(({ account }) => shownName(account)).join(', ')}</p>
+<p>${accountsOf(data).map(shownName).join(', ')}</p>
 <p class="${isDraft ? 'draft' : 'state'}">${stateOf(data)}</p>
 ${tiles(data)}
 <div class="charts">${charts.map(figure)}</div>
@@ -53,6 +53,14 @@ ${foot(data, largest)}
 </body>
 </html>
 `.text;
+}
+
+/** The accounts of a statement: of an owner, those with a charge. */
+function accountsOf({ owner, billed, lines }: StatementData): readonly string[] {
+  const accounts = billed.map(({ account }) => account);
+  return owner === undefined
+    ? accounts
+    : accounts.filter((account) => lines.some((line) => line['account'] === account));
 }
 
 function tiles(data: StatementData): Markup {
