@@ -227,7 +227,9 @@ describe('facts about the data', () => {
     });
     expect(facts).toMatchObject([{ kind: 'unproven', missing: { hours: 4 }, matched: '2026-09-05' }]);
     const [card] = facts.map((fact) => cardOf(entryOf(fact)));
-    expect(card?.title).toContain('not in the books: about 4.00 USD (4 h at usually about 1.00 USD an hour)');
+    expect(card?.title).toContain(
+      'About 4.00 USD (4 h at usually about 1.00 USD an hour) of acc_one are not in the books: 4 hours from',
+    );
     expect(card?.sentences[0]).toContain('Hours of 2026-09-05 that differed before match now.');
 
     const all = { check_code: 'rows_add_up_to_control', measure: 'cost', billing_dimension: null };
@@ -238,7 +240,7 @@ describe('facts about the data', () => {
       reconciliation: [{ ...never, ...compared }],
     });
     expect(cardOf(entryOf(known as AlertFact)).title, 'the platform says the amounts').toContain(
-      "not in the books: 3.10 USD by the platform's lines, 3.50 USD by its totals",
+      '3.10 or 3.50 USD of acc_one are not in the books: 4 hours from',
     );
   });
 

@@ -91,27 +91,40 @@ function windowItems({ difference, windows, count }: UnprovenFact): string[] {
 function booksWords({ missing, matched, difference }: UnprovenFact): string {
   const again = matched === undefined ? '' : ` Hours of ${matched} that differed before match now.`;
   if (missing === undefined) return `Reports and exports have these hours as they matched the totals last.${again}`;
-  const differ = difference === null ? 'differ' : `differ by ${usd(difference)}`;
-  return `The platform's lines and totals of these hours ${differ}, so they were not loaded: reports and exports have all other hours.${again}`;
+  const { platform } = missing;
+  const differ =
+    platform !== undefined
+      ? `The platform's lines of these hours say ${usd(platform.lines)}, and its totals ${usd(platform.totals)}`
+      : `The platform's lines and totals of these hours differ${difference === null ? '' : ` by ${usd(difference)}`}`;
+  return `${differ}, so they were not loaded: reports and exports have all other hours.${again}`;
 }
 
 /** What reports lack, if they lack anything; otherwise what differs. */
 function titleOf({ account, missing, difference, count, months, windows }: UnprovenFact): string {
   if (missing === undefined) return `Costs of ${account} ${differenceWords(difference ?? undefined, count, months)}`;
   const { hours, usualDaily, platform } = missing;
-  const amount =
-    platform !== undefined
-      ? `: ${usd(platform.lines)} by the platform's lines, ${usd(platform.totals)} by its totals`
-      : usualDaily === undefined
-        ? ''
-        : `: ${usualCostWords(usualDaily, hours)}`;
   const [start] = windows.map((one) => one.start).toSorted();
   const end = windows
     .map((one) => one.end)
     .toSorted()
     .at(-1);
-  const when = count > windows.length ? `in ${monthWords(months)}` : `between ${start} and ${end}`;
-  return `${counted(hours, 'hour')} of ${account} ${when} ${hours === 1 ? 'is' : 'are'} not in the books${amount}`;
+  const when = count > windows.length ? `in ${monthWords(months)}` : `from ${start} to ${end}`;
+  const amount =
+    platform !== undefined
+      ? eitherWords(platform)
+      : usualDaily === undefined
+        ? undefined
+        : usualCostWords(usualDaily, hours).replace(/^about/, 'About');
+  const whole = counted(hours, 'hour');
+  return amount === undefined
+    ? `${whole} of ${account} ${hours === 1 ? 'is' : 'are'} not in the books: ${when}`
+    : `${amount} of ${account} are not in the books: ${whole} ${when}`;
+}
+
+/** `17.28 or 18.48 USD`: which of them is right is not known. */
+function eitherWords({ lines, totals }: { readonly lines: string; readonly totals: string }): string {
+  const [one, other] = [usd(lines), usd(totals)];
+  return one === other ? one : `${one.replace(/ USD$/, '')} or ${other}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
