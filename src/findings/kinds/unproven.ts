@@ -92,10 +92,8 @@ function booksWords({ missing, matched, difference }: UnprovenFact): string {
   const again = matched === undefined ? '' : ` Hours of ${matched} that differed before match now.`;
   if (missing === undefined) return `Reports and exports have these hours as they matched the totals last.${again}`;
   const { platform } = missing;
-  const differ =
-    platform !== undefined
-      ? `The platform's lines of these hours say ${usd(platform.lines)}, and its totals ${usd(platform.totals)}`
-      : `The platform's lines and totals of these hours differ${difference === null ? '' : ` by ${usd(difference)}`}`;
+  const said = platform === undefined ? '' : ` say ${usd(platform.lines)} and ${usd(platform.totals)}: they`;
+  const differ = `The platform's lines and totals of these hours${said} differ${difference === null ? '' : ` by ${usd(difference)}`}`;
   return `${differ}, so they were not loaded: reports and exports have all other hours.${again}`;
 }
 
