@@ -29,8 +29,8 @@ describe.each(Object.keys(shapes))('books of %s', (name) => {
 
   test('show the figures of the catalogue on every surface at hours of a whole day', async () => {
     const names = Object.keys(surfaces);
-    // Four books are asked at 16 hours between them, or at all 24; each surface at every fourth of a book's, in turn.
-    const steps = casesOf({ fixed: 4, fresh: 12 });
+    // Four books are asked at all 24 hours between them; each surface at every fourth of a book's, in turn.
+    const steps = casesOf({ fixed: 6, fresh: 12 });
     for (let step = 0; step < steps; step += 1) {
       const hours = (24 / steps) * step + (place % (24 / steps));
       const now = loaded + hours * 3_600_000;
