@@ -7,7 +7,7 @@ const lead = /^(\s*(?:[-→⚠│] |\p{Extended_Pictographic}\uFE0F? )?(?:\S(?:(
 /** A command on a line of its own, which stays whole, so that it can be copied. */
 const command = /^\s*costbook /;
 /** A word with the space before it. A quoted command stays on one line, so that it can be copied. */
-const pieces = /\s*(?:"(?:costbook|mv) [^"]{1,200}"\S*|\S+)/g;
+const pieces = /\s*(?:[^\s"]*"(?:costbook|mv) [^"]{1,200}"\S*|\S+)/g;
 
 /**
  * Breaks the lines that are wider than the terminal between words, and indents what follows below the first word. Text

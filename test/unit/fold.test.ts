@@ -18,6 +18,9 @@ describe('text for a terminal', () => {
     expect(folded('Then run "costbook run nightly" again.', { width: 26 })).toBe(
       'Then run\n  "costbook run nightly"\n  again.',
     );
+    expect(folded('Move it away ("mv /srv/one /srv/one.old").', { width: 26 })).toBe(
+      'Move it away\n  ("mv /srv/one /srv/one.old").',
+    );
   });
 
   test('keeps lines that fit, words that are too long, and everything that goes to a file', () => {
