@@ -245,7 +245,7 @@ describe.concurrent('a log that another program left next to the warehouse', () 
     const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
     expect({ exitCode: status.exitCode, stdout: status.stdout }).toEqual({
       exitCode: 4,
-      stdout: expect.stringMatching(new RegExp(`^NO.*\n.*${words}.*\n.*costbook repair`)),
+      stdout: expect.stringMatching(new RegExp(`^NO: .*${words}.*\n.*costbook repair`)),
     });
     const doctor = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
     expect(doctor.stdout).toMatch(new RegExp(`FAIL  books: .*${words}`));
@@ -266,7 +266,7 @@ test.concurrent.each([1, 3])(
     await cutBlocks(warehouseOf(dir), blocks);
     const status = await runCli(['status', '--exit-code', '--now', now, '--dir', dir]);
     expect(status.exitCode, status.stderr).toBe(4);
-    expect(status.stdout).toMatch(/^NO.*\n.*warehouse\.duckdb is damaged \(it is truncated.*\n.*costbook repair/);
+    expect(status.stdout).toMatch(/^NO: .*warehouse\.duckdb is damaged \(it is truncated.*\n.*costbook repair/);
     const { stdout } = await runCli(['doctor', '--offline', '--now', now, '--dir', dir]);
     expect(stdout.match(/^FAIL.*warehouse\.duckdb/gm)).toHaveLength(1);
   },
