@@ -1,7 +1,8 @@
 --! about: Times in which nothing was charged to an account, though the week before had costs in at least 160 of its 168
 --! about: hours: at least three hours, and more than twice the longest such time of the four weeks before; ended at most
 --! about: seven days ago, or going on. With what as many hours usually cost, USD: the mean of that week; at least a US dollar.
---! about: The same of each workspace, for times that began in the last seven days, unless its whole account has none.
+--! about: The same of each workspace, for times that began in the last seven days, unless its whole account has none, or a
+--! about: resource of it goes on in another workspace of the account, as after a new name.
 --! about: And the resources that cost most in that week, up to three, and how many cost anything.
 --! grain: account, workspace, silent_from
 with charged as (
@@ -79,6 +80,19 @@ reported as (
           and whole.account = silent.account
           and whole.silent_from < silent.silent_to
           and whole.silent_to > silent.silent_from
+      )
+      and not exists (
+        from series as before
+        join series as since
+          on since.account = before.account
+          and since.resource_uuid = before.resource_uuid
+          and since.workspace <> before.workspace
+        join hourly_costs
+          on hourly_costs.series_id = since.series_id
+          and hourly_costs.bucket_start >= silent.silent_from
+          and hourly_costs.bucket_start < silent.silent_to
+          and hourly_costs.cost <> 0
+        where before.account = silent.account and before.workspace = silent.workspace
       )
     )
 ),

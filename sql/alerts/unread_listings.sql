@@ -24,7 +24,15 @@ select
       and tries.resource_type = unread_listings.resource_type
       and coalesce(tries.token_workspace, '') = coalesce(unread_listings.token_workspace, '')
       and (last_read.read_at is null or tries.read_at > last_read.read_at)
-  ) as failing_since
+  ) as failing_since,
+  -- When it was last read to its last page; null if it never was.
+  (
+    select strftime(last_read.read_at, '%Y-%m-%dT%H:%M:%SZ')
+    from last_read
+    where last_read.account = unread_listings.account
+      and last_read.resource_type = unread_listings.resource_type
+      and last_read.token_workspace = coalesce(unread_listings.token_workspace, '')
+  ) as last_read_at
 from unread_listings
 order by
   account,

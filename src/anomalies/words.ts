@@ -15,7 +15,7 @@ import {
 import { counted } from '../text/counted.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { dayWords, monthName } from '../time/day-words.ts';
-import { hourMs } from '../time/time.ts';
+import { dayName, dayNamed, hourMs } from '../time/time.ts';
 import { deploymentSentences } from './deployment-words.ts';
 import type { AnomalyDriver, RunawayHours } from './detail.ts';
 import type { AnomalyFact } from './fact.ts';
@@ -291,7 +291,7 @@ function drivenWords(fact: AnomalyFact): string {
   const since =
     firstHour === null || firstHour.slice(0, 10) < fact.firstDay
       ? ''
-      : `, ${hasStopped ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC${fact.isOver || !hasStopped ? '' : '; since then its cost was usual again'}`;
+      : `, ${hasStopped ? 'from' : 'since'} about ${dayWords(firstHour.slice(0, 10), fact.lastDay)}, ${firstHour.slice(11, 16)} UTC${fact.isOver || !hasStopped ? '' : `; since ${dayWords(dayName(dayNamed(fact.lastDay) + 1), fact.lastDay)} its cost has been usual again`}`;
   const direction = isUp ? 'up' : 'down';
   if (anomaly === 'drop' && !isCredit(fact)) {
     const until =

@@ -14,6 +14,8 @@ export interface Failure {
   readonly found: string;
   /** Null if it follows from the exit code of the run. */
   readonly next: NextStep | null;
+  /** How long the platform asks to wait before the next try; left out if it does not. */
+  readonly retryAfterMs?: number;
   /** The step of a job that failed with it; only in the job's run. */
   readonly step?: string;
 }
@@ -21,7 +23,10 @@ export interface Failure {
 /** What failed, of anything thrown: each mistake of a list, or one. Pure. */
 export function failuresOf(error: unknown): readonly Failure[] {
   const [code, next] = [codeOfError(error), stepOfError(error) ?? null];
-  if (error instanceof PlatformError) return [{ code, subject: hostName(error.host), found: error.found, next }];
+  if (error instanceof PlatformError) {
+    const { host, found, retryAfterMs } = error;
+    return [{ code, subject: hostName(host), found, next, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }];
+  }
   if (error instanceof CostbookError) {
     return error.mistakes.map(({ found, subject = null }) => ({ code, subject, found, next }));
   }

@@ -178,10 +178,10 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   if (restated.hours > 0) {
     const hours = counted(restated.hours, 'hourly cost');
     const but =
-      closed === null ? 'all numbers include it' : 'open months include it, and closed months stay as they were closed';
+      closed === null ? 'All numbers include it' : 'Open months include it, and closed months stay as they were closed';
     const parts = restated.months.map(({ month, cost }) => `${usd(cost, true)} in ${month}`).join(', ');
     lines.push(
-      `in the last ${restatedDays} days the platform corrected ${hours}: ${parts}. No action needed: ${but} ("costbook restatements" lists them)`,
+      `in the last ${restatedDays} days the platform corrected ${hours}: ${parts}. ${but} ("costbook restatements" lists them). What of it is unusual is an alert`,
     );
   }
   if (lastRun !== null && (lastRun['outcome'] !== 'running' || status.unended === null))
@@ -191,6 +191,7 @@ function describe(status: Status, now: Instant, paint: Paint): string {
         status.unstored.length > 0 || status.unended !== null
           ? 'a later run is not in the books; the last one there,'
           : 'last run',
+        accounts.some(({ unproven }) => unproven.length > 0),
         paint,
       ),
     );
@@ -215,7 +216,7 @@ function resourceLines({ account, resources }: Status['accounts'][number], { lis
   return [
     listedAt === null
       ? `  resources          ${isPartOld ? 'no listing could be read' : 'not listed, as inventory is off or has just been turned on'}: names of people, labels and states are unknown`
-      : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, ${isPartOld ? 'some by an older listing: the last that could be read was' : 'last'} at ${listedAt}`,
+      : `  resources          ${listed} of ${counted(expected, 'resource')} with costs listed, ${isPartOld ? 'some by an older listing, which the alert names; the others' : 'last'} at ${listedAt}`,
     ...(parts.length === 0
       ? []
       : [`  owners, 30 days    ${hasRules ? parts.join(', ') : 'none: no allocation rules'}`]),
@@ -226,12 +227,12 @@ function resourceLines({ account, resources }: Status['accounts'][number], { lis
 }
 
 /** How the last run ended; a refused close changed nothing and is not shown as a failure. */
-function lastRunLine(run: NonNullable<Status['lastRun']>, which: string, paint: Paint): string {
+function lastRunLine(run: NonNullable<Status['lastRun']>, which: string, hasUnproven: boolean, paint: Paint): string {
   const [command, outcome] = [String(run['command']), String(run['outcome'])];
   const exitCode = run['exitCode'] === null ? null : Number(run['exitCode']);
   const isRefused = isRefusedClose({ command, outcome, exitCode });
   const words =
     `${which} ${run['runNumber']} (${command}) ${isRefused ? 'refused' : outcome === 'interrupted' ? 'killed' : outcome} at ${run['endedAt'] ?? run['startedAt']}` +
-    `, exit ${exitCode ?? 'not yet'}${isRefused ? `: ${forTerminal(firstOf(run.failures))}` : exitCode === exitCodes.undelivered ? ': only a message was not delivered' : ''}`;
+    `, exit ${exitCode ?? 'not yet'}${isRefused ? `: ${forTerminal(firstOf(run.failures))}` : exitCode === exitCodes.undelivered ? ': only a message was not delivered' : exitCode === exitCodes.unproven && hasUnproven ? ': the hours above differ' : ''}`;
   return outcome === 'done' || isRefused ? words : paint('red', words);
 }

@@ -20,7 +20,9 @@ export function unprovenLines(comparisons: readonly UnprovenText[]): readonly st
  */
 export function youngLines(windows: readonly UnprovenText[]): readonly string[] {
   const names = new Set(
-    windows.map(({ start, end }) => `${start}/${end}: the next run compares these newest hours again`),
+    windows.map(
+      ({ start, end }) => `${start}/${end}: not in the books yet; the next run fetches these newest hours again`,
+    ),
   );
   return labelled([...names], 'not yet proven');
 }

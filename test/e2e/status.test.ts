@@ -207,7 +207,7 @@ describe('the screen', () => {
     expect(told.restated).toMatchObject({ hours: 3, cost: '2.623456789000', firstDay: '2026-09-02' });
     expect(told.alerts).toEqual({ open: 0, critical: 0, messagesWaiting: 0, waiting: [], list: [] });
     const { stdout } = await runCli(['status', '--dir', dir, '--now', anHourLater]);
-    expect(stdout).toContain('+2.62 USD in 2026-09. No action needed: all numbers include it');
+    expect(stdout).toContain('+2.62 USD in 2026-09. All numbers include it');
   });
 });
 

@@ -169,11 +169,14 @@ describe('facts about the data', () => {
 
   test('a workspace without costs is named while others go on, unless its whole account has none', async () => {
     const from = Date.parse('2026-08-25');
-    const silentOf = async (isOtherSilent: boolean) => {
+    const silentOf = async (isOtherSilent: boolean, isRenamed = false) => {
       const hours = Array.from({ length: 15 * 24 }, (_, hour) => formatInstant(from + hour * hourMs).slice(0, 19));
       const until = (hour: string, isSilent: boolean) => !isSilent || hour < '2026-09-08T19';
       const costs = hours.flatMap((hour) => [
-        ...(until(hour, true) ? [{ bucket_start: hour, cost: '6', workspace: 'south' }] : []),
+        ...(until(hour, true) ? [{ bucket_start: hour, cost: '6', workspace: 'south', resource_uuid: 'u' }] : []),
+        ...(isRenamed && !until(hour, true)
+          ? [{ bucket_start: hour, cost: '6', workspace: 'new', resource_uuid: 'u' }]
+          : []),
         ...(until(hour, isOtherSilent) ? [{ bucket_start: hour, cost: '2' }] : []),
       ]);
       const covered = [{ window_start: '2026-08-25', window_end: '2026-09-09', claimed_end: '2026-09-09' }];
@@ -191,6 +194,7 @@ describe('facts about the data', () => {
       'About 30 USD may be missing: workspace south of acc_one has no cost since 2026-09-08T19:00:00Z',
       { resources: ['sandbox box'], resourceCount: 1 },
     ]);
+    expect(await silentOf(false, true), 'its resource goes on under another name of the workspace').toEqual([]);
     expect(await silentOf(true)).toEqual([
       'About 40 USD may be missing: acc_one has no cost since 2026-09-08T19:00:00Z',
       { resources: ['sandbox box'], resourceCount: 1 },

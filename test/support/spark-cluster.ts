@@ -42,7 +42,12 @@ export async function startSparkCluster(home: string): Promise<{ master: string;
   const folder = await newProject();
   const children: ChildProcess[] = [];
   function start(args: readonly string[]): ChildProcess {
-    const env = { PATH: process.env['PATH'] ?? '', SPARK_WORKER_DIR: folder, SPARK_DAEMON_JAVA_OPTS: shortLived, ...sparkEnv(home) };
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      SPARK_WORKER_DIR: folder,
+      SPARK_DAEMON_JAVA_OPTS: shortLived,
+      ...sparkEnv(home),
+    };
     const program = join(home, 'bin', 'spark-class');
     // spark-class becomes the JVM.
     const child = spawn(program, args, { env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], detached: true });

@@ -243,6 +243,18 @@ describe('the next step of a failed run that carries one', () => {
       words: expect.stringContaining('api.example.com'),
     });
     expect(step('2026-10-02T02:15:00Z').words).toMatch(/^run "costbook ingest" again: /);
+    const busy = new PlatformError('429', {
+      host: 'h',
+      status: 429,
+      retryable: true,
+      next: waitForPlatform,
+      retryAfterMs: 7_200_000,
+    });
+    const asked = { ...run, failures: failuresOf(busy), failingSince: '2026-10-01T02:15:00Z' };
+    expect(
+      stepAfterRun({ ...asked, endedAt: '2026-10-02T02:15:00Z' }).words,
+      'not before the platform allows it',
+    ).toMatch(/^run "costbook ingest" again after 2026-10-02T04:15:00Z: /);
   });
 
   test('of a killed run is none, of several to find what ends them; each is news once and ends without a message', () => {

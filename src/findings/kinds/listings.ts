@@ -27,6 +27,8 @@ interface Listing {
   readonly step: NextStep | null;
   /** The same in words, for receivers of messages. */
   readonly nextStep: string | null;
+  /** When it was last read in full; left out if it never was. */
+  readonly lastReadAt?: string;
   /** Whether it failed for hours, so on a second night. */
   readonly isWaitOver?: boolean;
 }
@@ -58,6 +60,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
       outcome: String(row['outcome']),
       reason: textOrNull(row['reason']),
       ...stepIn(row['step']),
+      ...(row['last_read_at'] === null ? {} : { lastReadAt: String(row['last_read_at']) }),
       ...(Number(row['read_at']) - Number(row['failing_since']) >= waitAtMostMs ? { isWaitOver: true } : {}),
     }));
   },
@@ -87,7 +90,7 @@ export const listings: DataKind<ListingsFact, Listing & { readonly account: stri
         ...(reason === undefined
           ? []
           : [asSentence(`${first?.resourceType}: ${reason.replace(/^account [^,:]+[:,] /, '')}`)]),
-        `No cost is missing. Resources that were listed before keep their names and owners; those that no listing ever showed cost ${usd(fact.neverListed ?? '0')} in the last 30 days.`,
+        `No cost is missing. Resources that were listed before keep their names and owners${ofWords(all)}; those that no listing ever showed cost ${usd(fact.neverListed ?? '0')} in the last 30 days.`,
         ...changeWords(fact),
       ],
       list: {
@@ -132,6 +135,12 @@ function mostTypical(all: readonly Listing[]): Listing | undefined {
   const own = urgent.length > 0 ? urgent : all.filter(({ step }) => step !== null);
   const countOf = ({ nextStep }: Listing) => own.filter((other) => other.nextStep === nextStep).length;
   return own.toSorted((a, b) => countOf(b) - countOf(a))[0] ?? all[0];
+}
+
+/** ` of 2026-11-11T02:15:00Z`: when the oldest of these listings was last read; empty if none ever was. */
+function ofWords(all: readonly Listing[]): string {
+  const [oldest] = all.flatMap(({ lastReadAt }) => lastReadAt ?? []).toSorted();
+  return oldest === undefined ? '' : ` of ${oldest}`;
 }
 
 /** One step for all listings: that of most of them. */

@@ -16,6 +16,7 @@ import { textOrNull } from '../../tables/optional-text.ts';
 import { fullDiskRemedy } from '../../text/full-disk.ts';
 import { maxSentenceLength, oneLine } from '../../text/safe-text.ts';
 import { isReader, ofReader } from '../../text/through.ts';
+import { formatSecond } from '../../time/time.ts';
 import type { SqlRow } from '../../warehouse/store/index.ts';
 import { causesOfRun, nightsCause, outOfDateCause, waitAtMostMs } from '../causes.ts';
 import { type Finding, findingOf, type OutOfDate } from '../finding.ts';
@@ -288,17 +289,21 @@ function isWaitOver(run: FailedRun): boolean {
 }
 
 /** The step if a command failed again, hours after its first failure. */
-function stepAfterWaiting({ command, startedAs: started, outcome, exitCode, failures: [first] }: FailedRun): NextStep {
+function stepAfterWaiting(run: FailedRun): NextStep {
+  const { command, startedAs: started, outcome, exitCode, failures } = run;
+  const [first] = failures;
   const named = startedAs({ command, startedAs: started });
   const again = `run "costbook ${named}" again`;
   if (outcome === 'interrupted')
     return act(`find what ends the run, such as too little memory or a restart of the machine. Then ${again}.`, named);
   if (exitCode === exitCodes.platform) {
     const host = first?.subject ?? 'the platform';
-    return act(
-      `${again}: ${host} may answer by now. If it fails again, ask the platform's support for the reason.`,
-      named,
-    );
+    const asked = Math.max(...failures.map(({ retryAfterMs = 0 }) => retryAfterMs));
+    const until = Date.parse(run.endedAt ?? '') + asked;
+    const then = "If it fails again, ask the platform's support for the reason.";
+    return asked > 0 && !Number.isNaN(until)
+      ? act(`${again} after ${formatSecond(until)}: until then ${host} asks to wait. ${then}`, named)
+      : act(`${again}: ${host} may answer by now. ${then}`, named);
   }
   if (exitCode === exitCodes.locked)
     return act(`"costbook status" names the run that holds the books: end it if it hangs. Then ${again}.`, named);
