@@ -340,7 +340,7 @@ const systemFaults: Readonly<Record<string, string>> = {
   EPERM: 'not permitted',
   EROFS: 'the disk is read-only',
   ENOENT: 'no such file or folder',
-  ENOTDIR: 'a file is in the place of a folder',
+  ENOTDIR: 'is a file in the place of a folder',
 };
 
 /** An error of the operating system in words: `cannot create the folder /srv/exports: permission denied (EACCES)`. */
@@ -348,7 +348,8 @@ export function systemWords(error: unknown): string {
   const { code = '', syscall = '', path, dest } = (error ?? {}) as NodeJS.ErrnoException & { readonly dest?: string };
   const [action, fault] = [systemActions[syscall], systemFaults[code]];
   if (action === undefined || fault === undefined || path === undefined) return messageOf(error);
-  return `${action} ${path}${dest === undefined ? '' : ` to ${dest}`}: ${fault} (${code})`;
+  const where = code === 'ENOTDIR' ? `${fileAbove(path)} ` : '';
+  return `${action} ${path}${dest === undefined ? '' : ` to ${dest}`}: ${where}${fault} (${code})`;
 }
 
 /** What to do about an error of the operating system, as far as it is always the same. */

@@ -9,6 +9,7 @@ import { alertSinksOf, holidaysOf, type LocalConfig, loadConfig } from '../confi
 import { areOld, oldAfterDays, readRates } from '../currency/index.ts';
 import type { OpenAlert } from '../findings/index.ts';
 import type { Job } from '../jobs/index.ts';
+import { usd } from '../money/money.ts';
 import { runChecks } from '../query/index.ts';
 import { readReports } from '../reports/questions/index.ts';
 import { secretsOf } from '../sinks/index.ts';
@@ -108,7 +109,11 @@ function exclusionsFound(dir: string, now: Instant, alerts: readonly OpenAlert[]
       : [ok(`${counted(count, 'exclusion')} from alerts about anomalies ${count === 1 ? 'acts' : 'act'}`)]),
     ...ended.map((one) => {
       const since = alerts.filter(({ formerlyExcluded: by }) => by?.reason === one.reason && by.until === one.until);
-      const titles = since.map(({ title }) => title).join('; ');
+      const titles = since
+        .map(({ title, formerlyExcluded: by }) =>
+          by?.impactSince === undefined ? title : `${title}; ${usd(by.impactSince, true)} of it came since`,
+        )
+        .join('; ');
       return warn(
         `exclusion from alerts about anomalies: ${exclusionWords(one, now)}. Its costs raise alerts again: ${titles === '' ? 'none is open' : titles}`,
         act('if its reason goes on, give it a later day in jobs/budgets.yaml. If not, remove it.'),

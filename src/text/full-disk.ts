@@ -33,7 +33,7 @@ export function fullDiskRemedy(space: Room | undefined, code: string | undefined
 
 /** The same where the room is said already. Pure. */
 export function withRoomRemedy(room: Room): string {
-  return `free at least ${bytesWords(room.needed - room.free)}; delete nothing in data/ yourself${largestWords(room)}`;
+  return `before the next run, free at least ${bytesWords(room.needed - room.free)}; delete nothing in data/ yourself${largestWords(room)}`;
 }
 
 /** `. The largest in the project folder: exports 70 MB, data/landing 31 MB`; of pages, what deletes old ones. */
@@ -43,5 +43,5 @@ function largestWords({ largest = [] }: Room): string {
   const ofPages = largest.some(({ path }) => path === 'data/landing')
     ? '. Of data/landing, landing: { keepDays: 90 } in costbook.yaml deletes pages after 90 days'
     : '';
-  return `. The largest in the project folder, of which you can move away what you need no longer: ${parts.join(', ')}${ofPages}`;
+  return `. The largest in the project folder, of which you can move to another disk what you need no longer: ${parts.join(', ')}${ofPages}`;
 }

@@ -335,7 +335,7 @@ describe.concurrent('a platform whose totals of the past contradict its hours', 
       const status = await runCli(['status', '--dir', dir, '--now', nextNight, '--exit-code']);
       expect(status.exitCode).toBe(4);
       expect(status.stdout).toMatch(
-        /- \d+\.\d+ USD: costs of account acc_one in 2026-07 differ from the platform's totals/,
+        /^NO: \d+\.\d+ USD: costs of account acc_one in 2026-07 differ from the platform's totals/,
       );
 
       platform.tells = (_, truth) => truth;
