@@ -1,8 +1,9 @@
---! about: Books of a close: each closed month has the hours of its own close, so that months that are compared have the
---! about: numbers that were signed. Changes after a close are only in corrections.
-create or replace view ledger.hourly_costs_loaded as
---! include: hours_as_of
-;
+--! about: Books of a close: each closed month has the hours of its own close, so that months that are compared have
+--! about: the numbers that were signed. Changes after a close are only in corrections. A workspace that was renamed since
+--! about: has its new name, which the rules of the close mean.
+create table ledger.renamed_found as select * from ledger.renamed_series;
+
+create or replace view ledger.renamed_series as select * from ledger.renamed_found;
 
 create or replace view ledger.hourly_costs as
 with closed as (
@@ -17,8 +18,12 @@ left join closed on closed.billing_month = date_trunc('month', hours.bucket_star
 where hours.load_number <= getvariable('as_of_load')
   and hours.load_number <= coalesce(closed.through_load, getvariable('as_of_load'))
 union all
-select restated.series_id, restated.bucket_start, restated.old_cost, restated.old_usage, restated.old_load_number
+select
+  coalesce(renamed.series_id, restated.series_id), restated.bucket_start, restated.old_cost, restated.old_usage,
+  restated.old_load_number
 from present.ledger.restatements as restated
 left join closed on closed.billing_month = date_trunc('month', restated.bucket_start)
+left join ledger.renamed_found as renamed
+  on renamed.was_series_id = restated.series_id and renamed.usage_month = closed.billing_month
 where restated.load_number > coalesce(closed.through_load, getvariable('as_of_load'))
   and restated.old_load_number <= coalesce(closed.through_load, getvariable('as_of_load'));

@@ -6,54 +6,12 @@
 -- split does not move when somebody else's cost is corrected.
 create or replace view corrections_allocated as
 with
-changed as materialized (select * from corrections),
--- The same resource under another name of its workspace.
-namesakes as materialized (
-  select named.series_id, was.series_id as was_series_id, was.account, was.workspace
-  from ledger.series as named
-  join ledger.series as was
-    on was.account = named.account
-    and was.workspace <> named.workspace
-    and was.resource_type = named.resource_type
-    and was.resource_name is not distinct from named.resource_name
-    and was.resource_uuid is not distinct from named.resource_uuid
-    and was.billing_dimension is not distinct from named.billing_dimension
-  where named.series_id in (select series_id from changed) and was.series_id in (select series_id from changed)
-),
--- Books as of a close have the hours of earlier closes: also those that are gone since.
-gone as (
-  select series_id, bucket_start
-  from ledger.changes_after_close
-  group by series_id, bucket_start
-  having arg_max(coalesce(new_cost, 0), load_number) = 0
-),
-costing as (
-  select distinct series.account, series.workspace
-  from hourly_costs
-  join ledger.series as series using (series_id)
-  anti join gone on gone.series_id = hourly_costs.series_id and gone.bucket_start = hourly_costs.bucket_start
-  where hourly_costs.cost <> 0
-    and (series.account, series.workspace) in (select (account, workspace) from namesakes)
-),
-billed_months as materialized (
-  select distinct series_id, billing_month as usage_month
-  from hourly_costs_billed
-  where series_id in (select series_id from namesakes union all select was_series_id from namesakes)
-),
--- A workspace of which no cost is left was renamed: whoever paid under its old name has the corrections of the new one.
-renamed as (
-  select namesakes.series_id, was_billed.usage_month, max(namesakes.was_series_id) as was_series_id
-  from namesakes
-  join billed_months as was_billed on was_billed.series_id = namesakes.was_series_id
-  anti join costing on costing.account = namesakes.account and costing.workspace = namesakes.workspace
-  anti join billed_months
-    on billed_months.series_id = namesakes.series_id and billed_months.usage_month = was_billed.usage_month
-  group by namesakes.series_id, was_billed.usage_month
-),
+-- Whoever paid under the old name of a workspace has the corrections of the new one.
 corrected as materialized (
-  select changed.*, coalesce(renamed.was_series_id, changed.series_id) as charged_series_id
-  from changed
-  left join renamed on renamed.series_id = changed.series_id and renamed.usage_month = changed.usage_month
+  select corrections.*, coalesce(renamed.was_series_id, corrections.series_id) as charged_series_id
+  from corrections
+  left join ledger.renamed_series as renamed
+    on renamed.series_id = corrections.series_id and renamed.usage_month = corrections.usage_month
 ),
 owners as materialized (select * from ledger.owners_at_close),
 rules as materialized (

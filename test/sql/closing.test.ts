@@ -40,6 +40,38 @@ const corrected = `select strftime(billing_month, '%m') as billed, strftime(usag
     workspace, cost, usage
   from corrections order by all`;
 
+test('the report of a closed month knows a workspace that was renamed since the month before by its new name there', async () => {
+  const sud = { ...hour, workspace: 'sud', load_number: 3 };
+  const rules = (workspace: string) => `rules: [{name: south, when: {workspace: ${workspace}}, owner: {team: South}}]`;
+  const dir = await dashboardProject({
+    ...{ accounts: [{}], covered, loads: [1, 2, 3].map((load_number) => ({ load_number })) },
+    closes: [
+      { ...closes[0], invoiced: null, row_count: 2, cost: '7' },
+      { ...closes[1], row_count: 1, cost: '4', corrections: 2, correction_cost: '0.5' },
+    ],
+    allocation: rules('sud'),
+    earlierAllocation: { rules: rules('south'), until: '2026-10-10' },
+    costs: [
+      { ...hour, cost: '2' },
+      { ...sud, cost: '5.5' },
+      { ...sud, cost: '4', bucket_start: '2026-10-03 05:00:00' },
+    ],
+    restatements: [
+      { ...restated(3, ['5', '0'], null, { workspace: 'south' }), old_load_number: 1 },
+      restated(3, null, ['5.5', '0'], { workspace: 'sud' }),
+    ],
+  });
+  const asked = ['report', 'chargeback_summary', '--month', '2026-10', '--dir', dir, '--json'];
+  const { stdout, stderr } = await runCli([...asked, '--now', '2026-11-05T03:00:00Z']);
+  expect(stderr).toBe('');
+  const columns = ['owner', 'cost', 'correction_cost', 'cost_month_before', 'change'];
+  const rows: Row[] = JSON.parse(stdout).rows;
+  expect(rows.map((row) => columns.map((column) => row[column]?.toString().replace(/\.?0+$/, '') ?? null))).toEqual([
+    ['South', '4', '0.5', '5', '-1'],
+    [null, '0', '0', '2', '-2'],
+  ]);
+});
+
 describe('costs_billed and corrections', () => {
   test('bill every hour in its own month if no month is closed', async () => {
     const given = {

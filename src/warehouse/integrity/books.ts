@@ -4,8 +4,8 @@ import { ChangedFileError, DamagedFileError, LockedError } from '../../base/erro
 import type { Instant } from '../../time/time.ts';
 import {
   createPast,
+  foundOnce,
   type HoursBetween,
-  ownersOnce,
   presentCatalog,
   setAsOf,
   setHours,
@@ -106,7 +106,8 @@ export async function openBooks(
     if (moment !== undefined) {
       const maker = await database.connect();
       views = lazyViews(await viewsOfPast({ isClose }), maker);
-      if (isOfHours) await ownersOnce(maker, views, moment);
+      if (isClose) await foundOnce(maker, views, { view: 'renamed_series', by: 'closed_hours', asOf: moment });
+      if (isOfHours) await foundOnce(maker, views, { view: 'allocation_owners', by: 'owners_once', asOf: moment });
     }
     return {
       connection: await connectToHours({ from: undefined, to: undefined }, signal),

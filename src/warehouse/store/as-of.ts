@@ -25,14 +25,14 @@ export async function createPast(
   await connection.run(await readSql('as_of', 'ledger'));
   if (draft !== undefined) await connection.run(await readSql('as_of', 'draft'), { draft });
   if (isOfHours) await connection.run(await readSql('as_of', 'hours_between'));
-  if (isClose) await connection.run(await readSql('as_of', 'closed_hours'));
+  if (isClose) await connection.run(await readSql('as_of', 'closed_loaded'));
 }
 
-/** The public views of a past. `closed_hours.sql` has made those that it names for the books of a close. */
+/** The public views of a past. `closed_loaded.sql` has made those that it names for the books of a close. */
 export async function viewsOfPast({ isClose }: { readonly isClose: boolean }): Promise<SqlFile[]> {
   const files = await readSqlFolder('views');
   if (!isClose) return files;
-  const made = await readSql('as_of', 'closed_hours');
+  const made = await readSql('as_of', 'closed_loaded');
   // By their whole names: hourly_costs is another view than ledger.hourly_costs.
   return files.filter(({ name, text }) => {
     const head = ` ledger.${name} as\n`;
@@ -49,11 +49,19 @@ export async function setAsOf(connection: Connection, asOf: Instant): Promise<vo
   await connection.seal();
 }
 
-/** Finds the owners out once, for all hours: each view that names them would do it again. */
-export async function ownersOnce(maker: Connection, views: LazyViews, asOf: Instant): Promise<void> {
+/** Finds out once what each view that names it would find again: the owners, for all hours; for a close the renamed workspaces. */
+export async function foundOnce(
+  maker: Connection,
+  views: LazyViews,
+  {
+    view,
+    by,
+    asOf,
+  }: { view: 'allocation_owners' | 'renamed_series'; by: 'owners_once' | 'closed_hours'; asOf: Instant },
+): Promise<void> {
   await maker.run(await readSql('as_of', 'instant'), { as_of: formatInstant(asOf) });
-  await views.make('allocation_owners');
-  await maker.run(await readSql('as_of', 'owners_once'));
+  await views.make(view);
+  await maker.run(await readSql('as_of', by));
 }
 
 /** The hours from one instant on, before another; undefined for no limit. */
