@@ -18,6 +18,8 @@ export interface ExportToMirror {
   readonly books?: string | undefined;
   /** The files that a stored manifest names. Throws if it is none of ours. */
   filesOf(manifest: string): readonly NamedFile[];
+  /** Whether a stored manifest is of books that know more than these, such as those before a restore. */
+  isOfLaterBooks?(manifest: string): Promise<boolean>;
 }
 
 /** What was done. */
@@ -44,7 +46,7 @@ const booksLabel = 'costbook-books';
  * Brings an export to a store: sends the files that differ, then the manifest, then removes what it no longer names. A
  * reader finds each object whole, old or new, and everything that a manifest names. Only one publisher at a time works
  * in a folder. If this process dies, the next run continues from what was sent and removes the rest. Throws LockedError
- * if somebody else publishes there, UnprovenError if the export there is of other books, and what the store throws.
+ * if somebody else publishes there, UnprovenError if the export there is of other or later books, and what the store throws.
  */
 export async function mirrorExport(
   store: ObjectStore,
@@ -58,7 +60,7 @@ export async function mirrorExport(
   if (stored?.text === content.manifest && running === undefined) {
     return { sent: 0, bytes: 0, removed: 0, isUnchanged: true };
   }
-  if (stored !== undefined) await expectOwn(store, manifestKey, asked.books);
+  if (stored !== undefined) await expectOwn(store, manifestKey, asked, stored.text);
   const lease = await takeLease(store, leaseKey, options.signal, options.times ?? usualLeaseTimes);
   let isFinished = false;
   try {
@@ -83,18 +85,23 @@ export async function mirrorExport(
   }
 }
 
-/** Throws UnprovenError for the manifest of other books: each project would remove what the other one sent. */
-async function expectOwn(store: ObjectStore, manifestKey: string, books: string | undefined): Promise<void> {
+/**
+ * Throws UnprovenError for the manifest of other books: each project would remove what the other one sent. And for one of later
+ * books: after a restore from a backup, older numbers would replace newer ones, or those of a close.
+ */
+async function expectOwn(store: ObjectStore, manifestKey: string, asked: ExportToMirror, text: string): Promise<void> {
   const found = (await store.describe(manifestKey))?.labels[booksLabel];
-  if (found === undefined || books === undefined || found === books) return;
-  throw new UnprovenError(
-    `${store.url}/${manifestKey} is of other books, expected these. Nothing was sent or removed`,
-    {
-      next: act(
-        'name a prefix that no other project uses. If these books replace the others, first remove that object.',
-      ),
-    },
-  );
+  const isOther = found !== undefined && asked.books !== undefined && found !== asked.books;
+  if (!isOther && (await asked.isOfLaterBooks?.(text)) !== true) return;
+  const [what, step] = isOther
+    ? ['other books, expected these', 'name a prefix that no other project uses.']
+    : [
+        'later books, or of a close that these do not know, expected books that know it',
+        'if these books are an older copy, restore the folder data of the newest one and run this again.',
+      ];
+  throw new UnprovenError(`${store.url}/${manifestKey} is of ${what}. Nothing was sent or removed`, {
+    next: act(`${step} If these books replace the others, first remove that object.`),
+  });
 }
 
 /** One publication, under its lease. */

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import type { ProjectContext } from '../base/project-context.ts';
-import { contentOfExport, filesOfManifest, type PublishedPlace } from '../reports/exports/index.ts';
+import { contentOfExport, filesOfManifest, isOfLaterBooks, type PublishedPlace } from '../reports/exports/index.ts';
 import { counted } from '../text/counted.ts';
 import { forTerminal } from '../text/safe-text.ts';
 import { nameOfBooks } from '../warehouse/journal/index.ts';
@@ -55,7 +55,7 @@ async function sendExport(
   store: ObjectStore,
   { reportFolder, folder }: PublishedPlace,
   to: Pick<ExportToMirror, 'remote' | 'books'>,
-  { signal, tell, progress }: SendingContext,
+  { dir, signal, tell, progress }: SendingContext,
 ): Promise<Mirrored> {
   // Another process that writes this export would replace files while they are sent.
   const lock = await holdFolder(reportFolder, { patienceMs, signal });
@@ -64,7 +64,11 @@ async function sendExport(
     if (content === undefined) throw new UsageError(`${folder} has no manifest any more: run the report again`);
     return await mirrorExport(
       store,
-      { folder, content, ...to, filesOf: (text) => filesOfManifest(content.manifestName, text) },
+      {
+        ...{ folder, content, ...to },
+        filesOf: (text) => filesOfManifest(content.manifestName, text),
+        isOfLaterBooks: (text) => isOfLaterBooks(dir, folder, { stored: text, own: content.manifest }),
+      },
       { signal, tell, progress },
     );
   } finally {

@@ -1,7 +1,7 @@
 // Second tier: Kills publications to an S3 server at every request.
 
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { filesOfManifest } from '../../src/reports/exports/export-content.ts';
@@ -142,6 +142,28 @@ describe.skipIf(program === undefined)('a store', () => {
     expect(damaged.stdout).toMatch(
       /DIFFERS.*\n {2}cost_by_workspace\/.*latest\.csv: sha256: found [0-9a-f]+, expected/,
     );
+  });
+
+  test('with an export of later books keeps it when books restored from a backup publish, until they have caught up', async () => {
+    const [dir, restored] = [await newProject(), await newProject()];
+    const line = ['report', 'cost_by_workspace', '--month', '2026-09', '--format', 'csv', '--dir'];
+    const env = environment('restored');
+    await nights.publish(dir, 'first');
+    expect(await runCli([...line, dir], env)).toMatchObject({ exitCode: 0 });
+    await cp(dir, restored, { recursive: true });
+    await nights.publish(dir, 'second');
+    expect(await runCli([...line, dir], env)).toMatchObject({ exitCode: 0 });
+    const later = await hashesIn(await reader('restored'));
+
+    const refused = await runCli([...line, restored], env);
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toMatch(/_manifest is of later books.* Nothing was sent or removed/);
+    expect(await hashesIn(await reader('restored'))).toEqual(later);
+    // Books that have caught up publish again.
+    await nights.publish(restored, 'second');
+    expect(await runCli([...line, restored], env)).toMatchObject({ exitCode: 0 });
+    await nights.publish(restored, 'first');
+    expect(await runCli([...line, restored], env)).toMatchObject({ exitCode: 0 });
   });
 
   test('that cannot be used is named, with what to do, and without a secret', async () => {

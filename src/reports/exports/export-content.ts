@@ -45,6 +45,28 @@ export async function contentOfExport(folder: string): Promise<ContentOfExport |
   return undefined;
 }
 
+/**
+ * Whether the manifest in a store is of books that know more than these: it is as of a later instant, or of a close that the own
+ * one is not of, and this project never recorded it. A damaged manifest is of no books.
+ */
+export async function isOfLaterBooks(
+  dir: string,
+  folder: string,
+  manifests: { readonly stored: string; readonly own: string },
+): Promise<boolean> {
+  const sha256 = sha256OfText(manifests.stored);
+  const own = parseManifest(manifests.own);
+  if (own.previous?.sha256 === sha256 || (await (await readExportsJournal(dir)).has(folder, sha256)) === true)
+    return false;
+  try {
+    const { asOf, closedAt } = parseManifest(manifests.stored);
+    return Date.parse(asOf) > Date.parse(own.asOf) || (closedAt !== null && closedAt !== own.closedAt);
+  } catch (error) {
+    if (error instanceof NoManifestError) return false;
+    throw error;
+  }
+}
+
 /** What readers of all months of a report read: it belongs beside a manifest. */
 export const dataOfExport = new RegExp(`^latest(-[a-z]+)?\\.(${exportFormats.join('|')})$`);
 

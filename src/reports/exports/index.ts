@@ -1,4 +1,4 @@
-export { type ContentOfExport, contentOfExport, copyFacts, filesOfManifest } from './export-content.ts';
+export { type ContentOfExport, contentOfExport, copyFacts, filesOfManifest, isOfLaterBooks } from './export-content.ts';
 export { monthFolder, parquetPartIn } from './export-names.ts';
 export { readExportsJournal } from './exports-journal.ts';
 export { exportsInOthers, findExports } from './find-exports.ts';
