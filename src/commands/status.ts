@@ -115,7 +115,9 @@ function headline(status: Status, paint: Paint): string {
 
 /** The first of several findings, and how many more there are, as a sentence. */
 function firstWords([first = '', ...others]: readonly string[]): string {
-  return forTerminal(asSentence(`${asClause(first)}${others.length === 0 ? '' : ` (and ${others.length} more to act on)`}`));
+  return forTerminal(
+    asSentence(`${asClause(first)}${others.length === 0 ? '' : ` (and ${others.length} more to act on)`}`),
+  );
 }
 
 function describe(status: Status, now: Instant, paint: Paint): string {
