@@ -163,7 +163,7 @@ rules:
   );
   // Not that of a resource of the same name in another account.
   expect(text.match(/unusual since/g)).toHaveLength(1);
-  expect(text).toMatch(/fresh<\/a>(?:(?!<\/tr>).)*<td class="number"[^>]*>\s*<\/td><td[^>]*>new<\/td>/);
+  expect(text).toMatch(/fresh<\/a>(?:(?!<\/tr>).)*<td class="number"[^>]*>new<\/td><td[^>]*>new<\/td>/);
   expect(text.indexOf('Biggest changes')).toBeLessThan(text.indexOf('Open alerts'));
   // Groups have the sums of Explore, and the resource that changed most in each.
   const changesOf = async (by: string) => {
