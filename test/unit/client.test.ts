@@ -325,8 +325,8 @@ describe('temporary failures are retried', () => {
       const timer = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 150 } })))).toMatchObject({
-      message: `account acc_one: no whole answer from ${new URL(server.url).host} within 150 ms, after 3 attempts (${request}). ${nothingChanged}`,
+    expect(await rejection(ask(testClient(server.url, { settings: { attemptTimeoutMs: 400 } })))).toMatchObject({
+      message: `account acc_one: no whole answer from ${new URL(server.url).host} within 400 ms, after 3 attempts (${request}). ${nothingChanged}`,
       code: 'timeout',
     });
     expect(server.seen).toHaveLength(3);
