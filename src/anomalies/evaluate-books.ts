@@ -189,16 +189,16 @@ interface Found {
 /** Expected cost of all days of an episode so far, in USD. */
 function expectedSoFar({ firstDay, lastDay, impacts }: Episode, series: DailyCosts): number {
   const costs = series.costs.slice(Math.max(0, firstDay - series.firstDay), Math.max(0, lastDay - series.firstDay + 1));
-  return sumOfNumbers(costs) - sumOfNumbers(impacts);
+  return sum(costs) - sum(impacts);
 }
 
-function sumOfNumbers(values: readonly number[]): number {
+function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
 /** What arrived of the days of an episode after they were loaded, in USD. */
 function addedLater({ firstDay, lastDay }: Episode, late: readonly { day: number; moved: number }[] = []): number {
-  return sumOfNumbers(late.filter(({ day }) => day >= firstDay && day <= lastDay).map(({ moved }) => moved));
+  return sum(late.filter(({ day }) => day >= firstDay && day <= lastDay).map(({ moved }) => moved));
 }
 
 /** If corrections added this share of an anomaly, its alert says so. */
@@ -431,7 +431,9 @@ function toRow(
     priceEffect: explained.priceEffect,
     volumeEffect: explained.volumeEffect,
     ...(explained.prices === undefined ? {} : { prices: explained.prices }),
-    ...(episode.isUp && corrected >= correctedShare * sumOfNumbers(impacts) ? { corrected: usdText(corrected) } : {}),
+    ...(episode.isUp && corrected > 0 && corrected >= correctedShare * sum(impacts)
+      ? { corrected: usdText(corrected) }
+      : {}),
     drivers: explained.drivers,
     deployments: explained.deployments,
     deploymentCount: explained.deploymentCount,
@@ -458,7 +460,7 @@ function toRow(
     expected: usdText(episode.expected),
     expected_low: usdText(episode.low),
     expected_high: usdText(episode.high),
-    impact: usdText(sumOfNumbers(impacts)),
+    impact: usdText(sum(impacts)),
     price_ratio: episode.ratio ?? null,
     severity: notices.at(-1)?.severity ?? before?.severity ?? severityAt(episode, episode.seenDay, rules, pace),
     is_notified: episode.isNotified,

@@ -202,8 +202,9 @@ function explanationOf(details: readonly AnomalyDetail[], impact: string): Expla
     moved: moved.size === 1 ? ([...moved][0] ?? null) : moved.has(null) ? null : 'both',
     priceEffect: known(({ priceEffect }) => priceEffect),
     volumeEffect: known(({ volumeEffect }) => volumeEffect),
-    ...(details.length === 1 && details[0]?.prices !== undefined ? { prices: details[0].prices } : {}),
-    ...correctedIn(details),
+    // Parts have prices of their own: of several, none is that of all.
+    prices: details.length === 1 ? details[0]?.prices : undefined,
+    corrected: correctedIn(details),
     drivers: driversOf(details, impact),
     deployments: [...deployments.values()].slice(0, mostDeployments),
     deploymentCount: Math.max(deployments.size, ...counts),
@@ -212,9 +213,9 @@ function explanationOf(details: readonly AnomalyDetail[], impact: string): Expla
 }
 
 /** What corrections added to all parts. */
-function correctedIn(details: readonly AnomalyDetail[]): Pick<Explanation, 'corrected'> {
+function correctedIn(details: readonly AnomalyDetail[]): string | undefined {
   const known = details.flatMap(({ corrected }) => corrected ?? []);
-  return known.length === 0 ? {} : { corrected: sumOf(known) };
+  return known.length === 0 ? undefined : sumOf(known);
 }
 
 /** The drivers of all parts, each resource once, with its share of the whole difference. */

@@ -5,6 +5,7 @@ import {
   cents,
   centsAddingUp,
   difference,
+  inUnit,
   moneyOf,
   roughly,
   rounded,
@@ -316,14 +317,12 @@ function drivenWords(fact: AnomalyFact): string {
   return `Price and usage both changed (${usd(priceEffect, true)} and ${usd(volumeEffect, true)}): ${billed}${since}.`;
 }
 
-/** ` from 0.0414 to 0.0621 USD per GB-hour`; empty if the prices are not known. */
+/** ` from 0.0414 USD per GB-hour to 0.0621 USD per GB-hour`; empty if the prices are not known. */
 function pricesWords({ prices, billingDimension }: AnomalyFact): string {
   if (prices === undefined) return '';
   const isGbSeconds = unitOfDimension(billingDimension ?? '') === 'GB-seconds';
-  const [before, since] = [prices.before, prices.since].map((text) =>
-    (Number(text) * (isGbSeconds ? 3600 : 1)).toPrecision(3),
-  );
-  return ` from ${before} to ${since} USD per ${isGbSeconds ? 'GB-hour' : 'unit'}`;
+  const [size, unit] = isGbSeconds ? [3600n, 'USD per GB-hour'] : [1n, 'USD per unit'];
+  return ` from ${inUnit(moneyOf(prices.before) * size, unit)} to ${inUnit(moneyOf(prices.since) * size, unit)}`;
 }
 
 /** `compute runtime`, or `2 billing dimensions`. */

@@ -45,8 +45,9 @@ function painter(noColor: boolean, { env, isTerminal }: CommandContext): Paint {
 }
 
 /** A problem: its cause, what follows from it, and the next step. What the first line says already is not said again. */
-function problemLines({ found, also, follows, next, isFailure }: Problem, said: string, paint: Paint): string[] {
-  const causes = [...(asSentence(found) === said ? [] : [found]), ...also];
+function problemLines(problem: Problem, isSaid: boolean, paint: Paint): string[] {
+  const { found, also, follows, next, isFailure } = problem;
+  const causes = isSaid ? also : [found, ...also];
   return [
     ...causes.map((line) => paint(isFailure ? 'red' : 'yellow', `  - ${forTerminal(line)}`)),
     ...follows.map((words) => `    So: ${forTerminal(words)}`),
@@ -85,16 +86,19 @@ function datedWords(asOf: string | undefined, { accounts }: Status): string {
 const proven = 'The books are proven and fresh.';
 const notProven = 'not everything in the books is proven and fresh';
 
-/** What is worst in books that cannot be trusted. */
-function worstWords({ problems }: Status): string {
-  const worst = problems.find(({ isUntrusted, headline }) => isUntrusted || headline !== undefined) ?? problems[0];
-  return asSentence(worst?.headline ?? worst?.found ?? notProven);
+/** What is worst in books that cannot be trusted; undefined if they can. */
+function worstOf({ isTrustworthy, problems }: Status): Problem | undefined {
+  if (isTrustworthy) return undefined;
+  return problems.find(({ isUntrusted, headline }) => isUntrusted || headline !== undefined) ?? problems[0];
 }
 
 /** The answer to the question whether the numbers can be trusted. */
 function headline(status: Status, paint: Paint): string {
   const { isTrustworthy, problems, alerts } = status;
-  if (!isTrustworthy) return paint('red', paint('bold', forTerminal(`NO: ${worstWords(status)}`)));
+  if (!isTrustworthy) {
+    const worst = worstOf(status);
+    return paint('red', paint('bold', forTerminal(`NO: ${asSentence(worst?.headline ?? worst?.found ?? notProven)}`)));
+  }
   // Who reads the first line alone must not think that all is well.
   const unchecked = alerts.list.filter(({ cannotRun }) => cannotRun).length;
   const urgent = [
@@ -125,13 +129,14 @@ function describe(status: Status, now: Instant, paint: Paint): string {
   // The first line names critical alerts: messages that wait, and the like, come after them.
   const areAlertsFirst = status.isTrustworthy && status.alerts.critical > 0;
   const isAfter = ({ isFailure }: Problem) => areAlertsFirst && !isFailure;
-  const said = status.isTrustworthy ? '' : worstWords(status);
+  const worst = worstOf(status);
+  const isSaid = (problem: Problem) => problem === worst && (problem.headline ?? problem.found) === problem.found;
   // What the first line says comes right below it.
-  const problems = status.problems.toSorted(
-    (a, b) => Number(asSentence(b.found) === said) - Number(asSentence(a.found) === said),
-  );
+  const problems = status.problems.toSorted((a, b) => Number(isSaid(b)) - Number(isSaid(a)));
   const [after, before] = [true, false].map((side) =>
-    problems.filter((problem) => isAfter(problem) === side).flatMap((problem) => problemLines(problem, said, paint)),
+    problems
+      .filter((problem) => isAfter(problem) === side)
+      .flatMap((problem) => problemLines(problem, isSaid(problem), paint)),
   ) as [string[], string[]];
   const lines = [
     headline(status, paint),

@@ -111,7 +111,7 @@ function exclusionsFound(dir: string, now: Instant, alerts: readonly OpenAlert[]
       const since = alerts.filter(({ formerlyExcluded: by }) => by?.reason === one.reason && by.until === one.until);
       const titles = since
         .map(({ title, formerlyExcluded: by }) =>
-          by?.impactSince === undefined ? title : `${title}; ${usd(by.impactSince, true)} of it came since`,
+          by?.impactSince === undefined ? title : `${title}, of which ${usd(by.impactSince, true)} since it ended`,
         )
         .join('; ');
       return warn(

@@ -17,4 +17,4 @@ export function isReader(command: string): boolean {
 }
 
 /** What it means that such a command failed. */
-export const ofReader = 'no cost is missing; what this command makes is as the last run that worked left it';
+export const ofReader = 'no cost is missing; what this command makes was not renewed';

@@ -205,7 +205,7 @@ describe('the text of an anomaly', () => {
   test('of a price names the old and the new one', () => {
     const prices = { before: '0.000012000000', since: '0.000018000000' };
     expect(wordsOf({ ...example, anomaly: 'price', moved: 'price', prices })).toContain(
-      'The unit price went up from 0.0432 to 0.0648 USD per GB-hour, not the usage',
+      'The unit price went up from 0.0432 USD per GB-hour to 0.0648 USD per GB-hour, not the usage',
     );
   });
 

@@ -87,6 +87,18 @@ describe('anomalies of one cause are one alert', () => {
     expect(Number(fact?.impact)).toBe(Number(one.impact) + Number(other.impact));
   });
 
+  test('has the corrections of all parts, and no price of one of them', () => {
+    const prices = { before: '0.000010000000', since: '0.000015000000' };
+    const part = (workspace: string, corrected?: string) =>
+      anomaly({ workspace, detail: { prices, ...(corrected === undefined ? {} : { corrected }) } });
+    const [fact] = facts([part('research', '20.000000000000'), part('production', '5.000000000000')]);
+    expect({ prices: fact?.prices, corrected: fact?.corrected }).toEqual({
+      prices: undefined,
+      corrected: '25.000000000000',
+    });
+    expect(facts([part('research'), part('production')])[0]?.corrected).toBeUndefined();
+  });
+
   const apart: readonly (readonly [string, AnomalyRow, AnomalyRow])[] = [
     ['two resources of a workspace', runtime, anomaly({ dimension: 'egress', name: 'web' })],
     ['a higher and a lower cost', runtime, anomaly({ dimension: 'egress', row: { is_up: false } })],

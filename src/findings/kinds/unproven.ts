@@ -1,5 +1,5 @@
 import { longestDiffering, unprovenStepAfter } from '../../base/next-step.ts';
-import { centsAddingUp, moneyOf, usd } from '../../money/money.ts';
+import { centsAddingUp, groupedAmount, moneyOf, usd } from '../../money/money.ts';
 import { textOrNull } from '../../tables/optional-text.ts';
 import { counted } from '../../text/counted.ts';
 import type { UnprovenText } from '../../warehouse/ledger/index.ts';
@@ -94,7 +94,7 @@ function booksWords({ missing, matched, difference }: UnprovenFact): string {
   const { platform } = missing;
   const said = platform === undefined ? '' : ` say ${usd(platform.lines)} and ${usd(platform.totals)}: they`;
   const differ = `The platform's lines and totals of these hours${said} differ${difference === null ? '' : ` by ${usd(difference)}`}`;
-  return `${differ}, so they were not loaded: reports and exports have all other hours.${again}`;
+  return `${differ}, so they were not loaded: reports and exports have all other proven hours.${again}`;
 }
 
 /** What reports lack, if they lack anything; otherwise what differs. */
@@ -112,7 +112,7 @@ function titleOf({ account, missing, difference, count, months, windows }: Unpro
       ? eitherWords(platform)
       : usualDaily === undefined
         ? undefined
-        : usualCostWords(usualDaily, hours).replace(/^about/, 'About');
+        : `A${usualCostWords(usualDaily, hours).slice(1)}`;
   const whole = counted(hours, 'hour');
   return amount === undefined
     ? `${whole} of ${account} ${hours === 1 ? 'is' : 'are'} not in the books: ${when}`
@@ -121,8 +121,8 @@ function titleOf({ account, missing, difference, count, months, windows }: Unpro
 
 /** `17.28 or 18.48 USD`: which of them is right is not known. */
 function eitherWords({ lines, totals }: { readonly lines: string; readonly totals: string }): string {
-  const [one, other] = [usd(lines), usd(totals)];
-  return one === other ? one : `${one.replace(/ USD$/, '')} or ${other}`;
+  const [one, other] = [groupedAmount(lines), groupedAmount(totals)];
+  return one === other ? usd(lines) : `${one} or ${usd(totals)}`;
 }
 
 export const unproven: DataKind<UnprovenFact, Row> = {
